@@ -1,0 +1,1 @@
+"""What runs programs: the only code that blocks, sleeps, starts threads or tasks, and reads clocks."""

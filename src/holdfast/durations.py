@@ -1,0 +1,32 @@
+"""Durations as users write them (seconds, or a timedelta) and as everything inside counts them (microseconds)."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TypeAlias
+
+from holdfast.engine.program import FOREVER, SECOND, Micros
+from holdfast.errors import ConfigError
+
+Seconds: TypeAlias = float | timedelta
+"""A duration: a number of seconds, or a `datetime.timedelta`."""
+
+
+def micros(length: Seconds, what: str) -> Micros:
+    """The duration in microseconds; never rounded down to nothing."""
+    if type(length) is float or type(length) is int:
+        seconds = length
+    elif isinstance(length, timedelta):
+        seconds = length.total_seconds()
+    elif isinstance(length, (int, float)) and not isinstance(length, bool):
+        seconds = float(length)
+    else:
+        raise ConfigError(f"{what} is a number of seconds or a timedelta, not {type(length).__name__}")
+    if not 0 <= seconds <= 1e9:
+        raise ConfigError(f"{what} is {seconds!r} s: it must be a number of seconds from 0 to 1e9")
+    return int(seconds * SECOND) or (1 if seconds else 0)
+
+
+def deadline(timeout: Seconds | None, now: Micros) -> Micros:
+    """When waiting ends: never for `None`, at once for 0."""
+    return FOREVER if timeout is None else now + micros(timeout, "timeout")

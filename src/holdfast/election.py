@@ -1,0 +1,101 @@
+"""A leader among all who ask to lead; the others can see who it is, and follow the changes.
+
+To lead is to hold a mutex.  Leadership ends as a lease does: by leaving the block, or by being lost, which the leader
+is told at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator
+from typing import TYPE_CHECKING, Any
+
+from holdfast.durations import Seconds, micros
+from holdfast.engine.program import TICKS, Pause, Program
+from holdfast.info import Holder
+from holdfast.lease import Lease
+from holdfast.lock import Acquiring, AsyncLock, Lock, Spec
+
+if TYPE_CHECKING:
+    from holdfast.client import AsyncClient, Client
+
+
+class _BaseElection:
+    """What both colours of an election have in common."""
+
+    _client: Any
+    _lock: Any
+
+    @property
+    def key(self) -> str:
+        """The election's key."""
+        key: str = self._lock.key
+        return key
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} {self.key!r}>"
+
+    def _leader(self) -> Program[Holder | None]:
+        info = yield from self._client._inspect(self.key)
+        return info.holders[0] if info is not None and info.holders else None
+
+    def _change(self, fence: int, poll: Seconds) -> Program[Holder | None]:
+        """Wait until the leader is another one than that with this fence (0: nobody)."""
+        site = self._client.site
+        ear = site.bell.ear()
+        while True:
+            leader = yield from self._leader()
+            if (leader.fence if leader else 0) != fence:
+                return leader
+            now = yield TICKS
+            yield Pause(ear, now + micros(poll, "poll"))
+
+
+class Election(_BaseElection):
+    """A leader among all who ask to lead; see the module."""
+
+    def __init__(self, client: Client, spec: Spec) -> None:
+        self._client = client
+        self._lock = Lock(client, spec)
+
+    def lead(self, timeout: Seconds | None = None) -> Lease:
+        """Wait to become the leader; use the lease with `with`: leaving the block resigns.
+
+        If leadership is lost meanwhile, `lease.lost` says so at once and the block ends with `LeaseLost`.
+        """
+        lease: Lease = self._lock.acquire(timeout)
+        return lease
+
+    def leader(self) -> Holder | None:
+        """Who leads now."""
+        return self._client.driver.run(self._leader())  # type: ignore[no-any-return]
+
+    def follow(self, *, poll: Seconds = 0.5) -> Iterator[Holder | None]:
+        """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""
+        leader = self.leader()
+        while True:
+            yield leader
+            leader = self._client.driver.run(self._change(leader.fence if leader else 0, poll))
+
+
+class AsyncElection(_BaseElection):
+    """A leader among all who ask to lead, in asyncio; see the module."""
+
+    def __init__(self, client: AsyncClient, spec: Spec) -> None:
+        self._client = client
+        self._lock = AsyncLock(client, spec)
+
+    def lead(self, timeout: Seconds | None = None) -> Acquiring:
+        """`async with` it to lead: the body is cancelled when leadership is lost, and the block ends with `LeaseLost`."""
+        acquiring: Acquiring = self._lock.acquire(timeout)
+        return acquiring
+
+    async def leader(self) -> Holder | None:
+        """Who leads now."""
+        return await self._client.driver.run(self._leader())  # type: ignore[no-any-return]
+
+    async def follow(self, *, poll: Seconds = 0.5) -> AsyncIterator[Holder | None]:
+        """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""
+        leader = await self.leader()
+        while True:
+            yield leader
+            leader = await self._client.driver.run(self._change(leader.fence if leader else 0, poll))

@@ -1,0 +1,1 @@
+"""What is done with the rules: programs (generators) that acquire, renew, release and wait.  No I/O in here."""

@@ -1,0 +1,37 @@
+"""A process and its forked children, told apart by a number; and what a child must let go of."""
+
+from __future__ import annotations
+
+import os
+from weakref import WeakSet
+from typing import Protocol
+
+generation = 0
+"""Grows in the child at every fork; whatever remembers an older one belongs to the parent."""
+
+
+class Forkable(Protocol):
+    """Something that a forked child must not go on using as it is."""
+
+    def after_fork(self) -> None: ...
+
+
+_inherited: WeakSet[Forkable] = WeakSet()
+
+
+def tell(thing: Forkable) -> None:
+    """Call its `after_fork` in every forked child, for as long as it lives."""
+    _inherited.add(thing)
+
+
+def _in_child() -> None:
+    global generation
+    generation += 1
+    for thing in list(_inherited):
+        thing.after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_in_child)
+
+__all__ = ["Forkable", "generation", "tell"]

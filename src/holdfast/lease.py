@@ -1,0 +1,235 @@
+"""Proof of holding a lock.  The logic is in `BaseLease`, as programs; its two children only run them."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self
+
+from holdfast.core.ops import Amend, Granted, NotHeld as NotHeldReply, Op, Renew, Shrink
+from holdfast.durations import Seconds, micros
+from holdfast.engine import forks
+from holdfast.engine.hold import Hold, LossReason
+from holdfast.engine.locking import insist, relinquish
+from holdfast.engine.program import FOREVER, SECOND, TICKS, Program
+from holdfast.errors import LeaseLost, NotHeld
+from holdfast.observe import events
+
+if TYPE_CHECKING:
+    from holdfast.drive.tasks import AsyncDriver
+    from holdfast.drive.threads import Driver
+
+_WHY: dict[str, str] = {
+    "expired": "its time ran out and it was not renewed",
+    "stolen": "the store says that it holds it no more",
+    "broken": "it was taken away by force",
+    "unreachable": "the store could not be reached to renew it",
+    "suspended": "this process did not run for longer than the lease lasts",
+    "forked": "it belongs to the process that this one was forked from",
+}
+
+
+class BaseLease(Hold):
+    """What both colours of a lease have in common."""
+
+    __slots__ = ("_driver",)
+
+    _driver: Any
+
+    @property
+    def remaining(self) -> float:
+        """Seconds for which this lease can still be believed in; 0 once it is lost or released."""
+        if self.ended or self.loss() is not None:
+            return 0.0
+        return (self.valid_until - self.site.ticks()) / SECOND
+
+    @property
+    def lost(self) -> LossReason | None:
+        """Why the lease ended before its holder did; None while it is good, and after its own release.
+
+        It is found out by this process' clock alone and needs no network.
+        """
+        return self.loss()
+
+    def ensure(self) -> None:
+        """Raise `LeaseLost` unless the lease is good at this instant."""
+        if self.ended:
+            raise NotHeld(f"the lease on {self.key!r} was released: acquire the lock again", key=self.key)
+        if self.loss() is not None:
+            raise self._error()
+
+    def _error(self) -> LeaseLost:
+        reason = self.lost_for or "expired"
+        by = f" by {self.broken_by}" if self.broken_by else ""
+        error = LeaseLost(
+            f"the lease on {self.key!r} (fence {self.fence}) is lost ({reason}): {_WHY[reason]}{by}; "
+            "stop what it guarded, and acquire the lock again",
+            key=self.key,
+            reason=reason,
+            fence=self.fence,
+        )
+        error.__cause__ = self.failure
+        return error
+
+    def __repr__(self) -> str:
+        state = "released" if self.ended else self.lost_for or f"{self.remaining:.3f} s left"
+        return f"<{type(self).__name__} of {self.key!r}, fence {self.fence}, {state}>"
+
+    # --- programs -----------------------------------------------------------------------------------------------------
+
+    def _ask(self, op: Op) -> Program[None]:
+        """Something that only the holder may do; it is told if it is the holder no more."""
+        self.ensure()
+        reply, asked = yield from insist(self.site, self.store_key, op, self.valid_until)
+        if type(reply) is Granted:
+            self.payload = reply.payload
+            if type(op) is Renew:
+                self.extend(asked, op.ttl)
+                self.site.keeper.add(self)
+        elif type(reply) is NotHeldReply:
+            self.site.keeper.learn(self, reply)
+            raise self._error()
+
+    def _renew(self, ttl: Seconds | None) -> Program[None]:
+        yield from self._ask(Renew(self.owner, self.ttl if ttl is None else micros(ttl, "ttl")))
+
+    def _amend(self, payload: bytes) -> Program[None]:
+        keep = FOREVER if payload or self.member is not None else 0
+        yield from self._ask(Amend(self.owner, payload or None, keep))
+
+    def _downgrade(self) -> Program[None]:
+        yield from self._ask(Shrink(self.owner, 1))
+        self.site.keeper.leave_line(self)
+
+    def _release(self) -> Program[None]:
+        if self.depth > 1:
+            self.depth -= 1
+            return
+        if not self.site.keeper.retire(self) or self.generation != forks.generation:
+            return
+        yield from relinquish(self.site, self)
+        if self.site.hooks:
+            held = ((yield TICKS) - self.born) / SECOND
+            self.site.tell(events.Released(self.key, self.fence, held))
+
+    def _verdict(self, error: BaseException | None, reason: LossReason | None) -> None:
+        """At the end of a `with` block: a lease that was lost is said to be, next to the body's own error if any."""
+        if reason is None:
+            return
+        lost = self._error()
+        if error is None:
+            raise lost
+        last = error
+        while last.__context__ is not None and last.__context__ is not lost:
+            last = last.__context__
+        last.__context__ = lost
+
+
+class Lease(BaseLease):
+    """Proof of holding a lock.  Made by acquiring; ended by `release()` or by the end of its `with` block.
+
+    key: the lock's key.  owner: the nonce of this acquisition.  fence: a number above that of every earlier holder, for
+    the guarded resource to compare.  member: which member of a pool it is.  payload: what the lock carries.
+    """
+
+    __slots__ = ()
+
+    _driver: Driver
+
+    def renew(self, ttl: Seconds | None = None) -> None:
+        """Let the lease last at least another `ttl` from now.  Leases renew themselves unless told not to."""
+        self._driver.run(self._renew(ttl))
+
+    def amend(self, payload: bytes) -> None:
+        """Replace the payload that the lock carries; empty bytes remove it."""
+        self._driver.run(self._amend(payload))
+
+    def downgrade(self) -> None:
+        """From the writer of a readers-writer lock to a reader, with no gap for another writer between."""
+        self._driver.run(self._downgrade())
+
+    def release(self) -> None:
+        """Give the lock back.  Once is enough; again does nothing."""
+        self._driver.run(self._release())
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        reason = self.loss()
+        self.release()
+        self._verdict(error, reason)
+        return False
+
+
+class AsyncLease(BaseLease):
+    """Proof of holding a lock, in asyncio; see `Lease`."""
+
+    __slots__ = ("_cancel",)
+
+    _driver: AsyncDriver
+
+    async def renew(self, ttl: Seconds | None = None) -> None:
+        """Let the lease last at least another `ttl` from now.  Leases renew themselves unless told not to."""
+        await self._driver.run(self._renew(ttl))
+
+    async def amend(self, payload: bytes) -> None:
+        """Replace the payload that the lock carries; empty bytes remove it."""
+        await self._driver.run(self._amend(payload))
+
+    async def downgrade(self) -> None:
+        """From the writer of a readers-writer lock to a reader, with no gap for another writer between."""
+        await self._driver.run(self._downgrade())
+
+    async def release(self) -> None:
+        """Give the lock back.  Once is enough; again does nothing."""
+        await self._driver.run(self._release())
+
+    async def __aenter__(self) -> Self:
+        self._cancel = Cancel(self) if self.on_lost is cancel_body else None
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        reason = self.loss()
+        if self._cancel is not None and self._cancel.caught(error):
+            error = None
+        await self.release()
+        self._verdict(error, reason)
+        return False
+
+
+def cancel_body(_lease: object) -> None:
+    """What `on_lost="cancel"` means to a lease whose block has not begun: there is nothing to cancel yet."""
+
+
+class Cancel:
+    """Cancels the task that is inside a lease's block when the lease is lost, and knows its own cancellation again.
+
+    The same way as `asyncio.timeout`: a cancellation of ours becomes `LeaseLost` only if nobody else has cancelled the
+    task as well.
+    """
+
+    def __init__(self, lease: AsyncLease) -> None:
+        import asyncio
+
+        task = asyncio.current_task()
+        assert task is not None, "a block of asyncio runs in a task"
+        self._task = task
+        self._before = task.cancelling()
+        self._sent = False
+        lease.on_lost = self
+
+    def __call__(self, _lease: object) -> None:
+        self._sent = True
+        self._task.cancel()
+
+    def caught(self, error: BaseException | None) -> bool:
+        """Whether this error is our cancellation arriving, and nobody else's."""
+        import asyncio
+
+        if not self._sent:
+            return False
+        return self._task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError)

@@ -1,0 +1,348 @@
+"""Something to acquire: a mutex, one side of a readers-writer lock, some permits of a semaphore.
+
+A lock is a description and keeps nothing of who holds it, so one object may be used by many threads and tasks at once;
+what is acquired is a lease.  The logic is in `BaseLock`, as programs; its two children only run them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Generator
+from functools import wraps
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
+
+from holdfast.core.ops import Denied, Mismatch, NotHeld, Reply, Want
+from holdfast.durations import Seconds, deadline
+from holdfast.engine.locking import Attempt, Taken, acquire
+from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
+from holdfast.engine.site import Site
+from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, WouldDeadlock
+from holdfast.info import holder_of
+from holdfast.lease import AsyncLease, BaseLease, Lease
+from holdfast.observe import events
+
+if TYPE_CHECKING:
+    from holdfast.client import AsyncClient, BaseClient, Client
+
+P = ParamSpec("P")
+R = TypeVar("R")
+L = TypeVar("L", bound=BaseLease)
+
+
+class Spec(NamedTuple):
+    """What a lock is and how it is to be acquired."""
+
+    key: str
+    store_key: str
+    line: str
+    """The same for all who mean the same lock, and for nobody else."""
+    want: Want
+    fair: bool
+    reentrant: bool
+    renewing: bool
+    on_lost: Callable[[Any], object] | None
+
+
+class BaseLock(Generic[L]):
+    """What both colours of a lock have in common."""
+
+    _lease: type[L]
+
+    def __init__(self, client: BaseClient, spec: Spec) -> None:
+        self._client = client
+        self._spec = spec
+        self._entered: dict[object, list[L]] = {}
+
+    @property
+    def key(self) -> str:
+        """The lock's key."""
+        return self._spec.key
+
+    def __repr__(self) -> str:
+        want = self._spec.want
+        of = f" {want.weight} of {want.limit}" if want.kind in ("semaphore", "rwlock") and want.limit > 1 else ""
+        if want.kind == "rwlock":
+            of = " writer" if want.weight == want.limit else " reader"
+        return f"<{type(self).__name__} {want.kind}{of} {self._spec.key!r}>"
+
+    def _acquire(self, timeout: Seconds | None) -> Program[L]:
+        lease = yield from self._take(timeout)
+        if lease is None:
+            raise (yield from self._timed_out(timeout))
+        return lease
+
+    def _take(self, timeout: Seconds | None) -> Program[L | None]:
+        """A lease, or None when time was up."""
+        now = yield TICKS
+        return (yield from self._take_until(FOREVER if timeout is None else deadline(timeout, now), now))
+
+    def _take_until(self, until: Micros, now: Micros) -> Program[L | None]:
+        client, spec = self._client, self._spec
+        site = client.site
+        me, name = client.who()
+        again = site.held.get((spec.line, me))
+        if again is not None and again.loss() is None:
+            if spec.reentrant:
+                again.depth += 1
+                return cast("L", again)
+            if until > now:
+                raise self._deadlock(bool(again.line))
+            return None
+        owner = site.new_owner()
+        if site.hooks:
+            site.tell(events.Asked(spec.key, owner))
+        want = spec.want
+        line = spec.line if want.weight >= want.limit else ""
+        answer = yield from acquire(site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair))
+        if type(answer) is Taken:
+            lease = lease_on(client, self._lease, spec, owner, answer, line)
+            if line or want.kind == "rwlock":
+                lease.holder = (spec.line, me)
+                site.held[lease.holder] = lease
+            if site.hooks:
+                site.tell(events.Granted(spec.key, lease.fence, (answer.asked - now) / SECOND))
+            return lease
+        return self._refused(site, answer, (yield TICKS) - now)
+
+    def _refused(self, site: Site, answer: Reply, waited: Micros) -> None:
+        spec = self._spec
+        if type(answer) is Mismatch:
+            want = spec.want
+            raise ConfigError(
+                f"{spec.key!r} is in use as {meaning(answer.kind, answer.limit)}, and was asked for as "
+                f"{meaning(want.kind, want.limit)}: use one meaning for one key",
+                key=spec.key,
+            )
+        if type(answer) is NotHeld:
+            raise LeaseLost(f"the lock {spec.key!r} was broken while it was being acquired: try again", key=spec.key)
+        if site.hooks:
+            site.tell(events.Denied(spec.key, waited / SECOND))
+
+    def _timed_out(self, timeout: Seconds | None) -> Program[AcquireTimeout]:
+        """Who was in the way, asked once more because only the one who is told pays for it."""
+        spec = self._spec
+        page = yield from self._client.site.store.scan(spec.store_key, "", 1)
+        grants = page.records[0][1].grants if page.records and page.records[0][0] == spec.store_key else ()
+        holders = tuple(holder_of(grant, page.now) for grant in grants if grant.expires > page.now)
+        who = "; ".join(str(holder) for holder in holders[:3])
+        more = f" and {len(holders) - 3} more" if len(holders) > 3 else ""
+        return AcquireTimeout(
+            f"{spec.key!r} was not acquired within {timeout} s: {who or 'others were faster'}{more}; "
+            "wait longer, or look into what holds it",
+            key=spec.key,
+            holders=holders,
+        )
+
+    def _deadlock(self, exclusive: bool) -> WouldDeadlock:
+        what = self._client.colour
+        if self._spec.want.kind == "rwlock":
+            hint = (
+                "release the other side first, or downgrade() the writer's lease"
+                if exclusive or self._spec.want.weight > 1
+                else "use the lease it has"
+            )
+            why = "a reader that becomes a writer waits for all readers, itself among them" if not exclusive else ""
+        else:
+            hint, why = "use the lease it has, or make the lock reentrant=True", ""
+        return WouldDeadlock(
+            f"this {what} already holds {self._spec.key!r} and would wait for itself"
+            f"{f' ({why})' if why else ''}: {hint}",
+            key=self._spec.key,
+        )
+
+    def _filled(self, func: Callable[..., Any]) -> Callable[..., BaseLock[L]]:
+        """For a decorated function: the lock to take, its key filled from the arguments of the call."""
+        if "{" not in self._spec.key:
+            return lambda *args, **kwargs: self
+        import inspect
+
+        signature = inspect.signature(func)
+        try:
+            names = {field.partition(".")[0].partition("[")[0] for field in _fields(self._spec.key)}
+        except ValueError as error:
+            raise ConfigError(f"the key {self._spec.key!r} is no template ({error}): write {{{{ for a brace") from None
+        unknown = names - set(signature.parameters)
+        if unknown:
+            raise ConfigError(
+                f"the key {self._spec.key!r} names {', '.join(sorted(unknown)) or 'nothing'}, "
+                f"which {func.__qualname__}() does not take: use the names of its parameters"
+            )
+
+        def lock(*args: Any, **kwargs: Any) -> BaseLock[L]:
+            bound = signature.bind(*args, **kwargs)
+            bound.apply_defaults()
+            return self._renamed(self._spec.key.format(**bound.arguments))
+
+        return lock
+
+    def _renamed(self, key: str) -> BaseLock[L]:
+        store_key = self._client.store_key("lock", key)
+        line = f"{self._spec.want.kind} {store_key}"
+        return type(self)(self._client, self._spec._replace(key=key, store_key=store_key, line=line))
+
+
+def lease_on(
+    client: BaseClient, made: type[L], spec: Spec, owner: str, taken: Taken, line: str
+) -> L:
+    """The lease for a grant, renewed from now on."""
+    site, reply = client.site, taken.reply
+    lease = made(site, spec.key, spec.store_key, owner, spec.want.ttl, taken.asked)
+    lease._driver = client.driver
+    lease.fence = reply.fence
+    lease.payload = reply.payload
+    lease.renewing = spec.renewing
+    lease.on_lost = spec.on_lost
+    lease.passes = taken.passes
+    lease.line = line
+    site.keeper.add(lease)
+    return lease
+
+
+def meaning(kind: str, limit: int) -> str:
+    """A lock's kind in words."""
+    if kind == "semaphore":
+        return f"a semaphore of {limit} permit{'s' if limit != 1 else ''}"
+    return {"mutex": "a mutex", "rwlock": "a readers-writer lock", "election": "an election"}.get(kind, kind)
+
+
+def _fields(template: str) -> list[str]:
+    from string import Formatter
+
+    return [field for _, field, _, _ in Formatter().parse(template) if field is not None]
+
+
+class Lock(BaseLock[Lease]):
+    """Something to acquire; see the module.  Use it with `with`, as a decorator, or by hand."""
+
+    _lease = Lease
+    _client: Client
+
+    def acquire(self, timeout: Seconds | None = None) -> Lease:
+        """Wait for the lock: for ever (None), not at all (0), or so long; then raise `AcquireTimeout`."""
+        return self._client.driver.run(self._acquire(timeout))
+
+    def try_acquire(self, timeout: Seconds = 0.0) -> Lease | None:
+        """A lease, or None if it was not to be had within that time."""
+        return self._client.driver.run(self._take(timeout))
+
+    def __enter__(self) -> Lease:
+        lease = self.acquire()
+        self._entered.setdefault(self._client.who()[0], []).append(lease)
+        return lease
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        return _leave(self._entered, self._client.who()[0]).__exit__(kind, error, trace)
+
+    def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
+        """Decorate a function: every call holds the lock.  `{name}` in the key is the argument of that name."""
+        if _is_async(func):
+            raise ConfigError(
+                f"{func.__qualname__}() is a coroutine function, and this lock would block its event loop: "
+                "use a lock made by connect_async()"
+            )
+        lock = self._filled(func)
+
+        @wraps(func)
+        def locked(*args: P.args, **kwargs: P.kwargs) -> R:
+            with cast("Lock", lock(*args, **kwargs)):
+                return func(*args, **kwargs)
+
+        return locked
+
+
+class AsyncLock(BaseLock[AsyncLease]):
+    """Something to acquire, in asyncio; see `Lock`."""
+
+    _lease = AsyncLease
+    _client: AsyncClient
+
+    def acquire(self, timeout: Seconds | None = None) -> Acquiring:
+        """Await it, or `async with` it: wait for ever (None), not at all (0), or so long."""
+        return Acquiring(lambda: self._client.driver.run(self._acquire(timeout)))
+
+    async def try_acquire(self, timeout: Seconds = 0.0) -> AsyncLease | None:
+        """A lease, or None if it was not to be had within that time."""
+        return await self._client.driver.run(self._take(timeout))
+
+    async def __aenter__(self) -> AsyncLease:
+        lease = await self._client.driver.run(self._acquire(None))
+        self._entered.setdefault(self._client.who()[0], []).append(lease)
+        return await lease.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        return await _leave(self._entered, self._client.who()[0]).__aexit__(kind, error, trace)
+
+    def __call__(self, func: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
+        """Decorate a coroutine function: every call holds the lock.  `{name}` in the key is that argument."""
+        if not _is_async(func):
+            raise ConfigError(
+                f"{func.__qualname__}() is no coroutine function, and this lock must be awaited: "
+                "make it async, or use a lock made by connect()"
+            )
+        lock = self._filled(func)
+
+        @wraps(func)
+        async def locked(*args: P.args, **kwargs: P.kwargs) -> R:
+            async with cast("AsyncLock", lock(*args, **kwargs)):
+                return await func(*args, **kwargs)
+
+        return locked
+
+
+class Acquiring:
+    """An acquire that has not begun: `await` it for the lease, or `async with` it."""
+
+    __slots__ = ("_lease", "_start")
+
+    def __init__(self, start: Callable[[], Awaitable[AsyncLease]]) -> None:
+        self._start = start
+        self._lease: AsyncLease | None = None
+
+    def __await__(self) -> Generator[Any, None, AsyncLease]:
+        return self._start().__await__()
+
+    async def __aenter__(self) -> AsyncLease:
+        self._lease = await self._start()
+        return await self._lease.__aenter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> Literal[False]:
+        assert self._lease is not None, "__aenter__ came first"
+        return await self._lease.__aexit__(kind, error, trace)
+
+
+class RWLock(NamedTuple):
+    """A readers-writer lock: many readers at once, or one writer; a waiting writer bars new readers."""
+
+    reader: Lock
+    writer: Lock
+
+
+class AsyncRWLock(NamedTuple):
+    """A readers-writer lock in asyncio; see `RWLock`."""
+
+    reader: AsyncLock
+    writer: AsyncLock
+
+
+def _leave(entered: dict[object, list[L]], me: object) -> L:
+    """The lease that this thread or task entered last."""
+    stack = entered[me]
+    lease = stack.pop()
+    if not stack:
+        del entered[me]
+    return lease
+
+
+def _is_async(func: Callable[..., Any]) -> bool:
+    """Whether calling it gives something to await (asked of its code, so that asyncio need not be imported)."""
+    while hasattr(func, "__wrapped__"):
+        func = func.__wrapped__
+    func = getattr(func, "func", func)
+    code = getattr(func, "__code__", None) or getattr(getattr(func, "__call__", None), "__code__", None)
+    return bool(code is not None and code.co_flags & 0x380)

@@ -1,0 +1,1 @@
+"""What can be watched: events for hooks, and the log."""

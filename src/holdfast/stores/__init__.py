@@ -1,0 +1,113 @@
+"""Where locks live: one store for each technology, and what a store is made of.
+
+To add one, see CONTRIBUTING.md: a program (a `Store`, or a `SwapStore` given to `BySwap`), a transport for threads and
+one for asyncio, and a `Backend` that names them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+
+from holdfast.engine.bell import Bell
+from holdfast.engine.store import ManyStore, Picked, Primitive, Store, SwapStore, There, Traits
+
+if TYPE_CHECKING:
+    from holdfast.url import Address
+
+
+class Place(NamedTuple):
+    """Where to connect: a parsed URL, or an object that the user has already; and as whom."""
+
+    address: Address
+    client: str
+    """A name that no other client ever has; the first part of all its owners."""
+    driver: Any = None
+    """The user's own client, connection or pool.  What they made, they close."""
+
+
+class Inbox(Protocol):
+    """Where hints arrive from outside of this process."""
+
+    def fileno(self) -> int:
+        """Readable when there is something to read; −1: there is never anything, ask now and then."""
+        ...
+
+    def read(self) -> None:
+        """Ring the bell for whatever has arrived, without blocking."""
+        ...
+
+
+class Transport(Protocol):
+    """A connection for threads: `send` blocks, from any thread."""
+
+    def send(self, request: Any) -> Any:
+        """One round trip.  Raises `StoreUnavailable` if nothing was sent, `OutcomeUnknown` if no answer came."""
+        ...
+
+    def listen(self, bell: Bell) -> Inbox | None:
+        """Called once, before the first wait.  None: hints come by other ways (or never)."""
+        ...
+
+    def close(self) -> None: ...
+
+    def forget(self) -> None:
+        """After a fork, in the child: let go of everything without touching what the parent still uses."""
+        ...
+
+
+class AsyncTransport(Protocol):
+    """A connection for asyncio, used from one event loop."""
+
+    async def send(self, request: Any) -> Any: ...
+
+    def listen(self, bell: Bell) -> Inbox | None: ...
+
+    async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Immediate(Protocol):
+    """An asyncio transport that can often answer without waiting for anything."""
+
+    def at_once(self, request: Any) -> Any:
+        """The answer, or `NOT_NOW`."""
+        ...
+
+
+class _NotNow:
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return "NOT_NOW"
+
+
+NOT_NOW = _NotNow()
+
+
+class Backend(NamedTuple):
+    """What an entry point in `holdfast.backends` names."""
+
+    store: Callable[[Address], Store]
+    transport: Callable[[Place], Transport] | None
+    async_transport: Callable[[Place], AsyncTransport] | None
+    options: Iterable[str] = ()
+    """The options its URLs may carry."""
+
+
+__all__ = [
+    "NOT_NOW",
+    "AsyncTransport",
+    "Backend",
+    "Immediate",
+    "Inbox",
+    "ManyStore",
+    "Picked",
+    "Place",
+    "Primitive",
+    "Store",
+    "SwapStore",
+    "There",
+    "Traits",
+    "Transport",
+]

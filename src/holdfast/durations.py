@@ -14,17 +14,16 @@ Seconds: TypeAlias = float | timedelta
 
 def micros(length: Seconds, what: str) -> Micros:
     """The duration in microseconds; never rounded down to nothing."""
-    if type(length) is float or type(length) is int:
-        seconds = length
-    elif isinstance(length, timedelta):
+    if isinstance(length, timedelta):
         seconds = length.total_seconds()
-    elif isinstance(length, (int, float)) and not isinstance(length, bool):
-        seconds = float(length)
+    elif isinstance(length, (int, float)) and type(length) is not bool:
+        seconds = length
     else:
         raise ConfigError(f"{what} is a number of seconds or a timedelta, not {type(length).__name__}")
     if not 0 <= seconds <= 1e9:
-        raise ConfigError(f"{what} is {seconds!r} s: it must be a number of seconds from 0 to 1e9")
-    return int(seconds * SECOND) or (1 if seconds else 0)
+        found = repr(seconds) if abs(seconds) < 1e300 else "far too many"
+        raise ConfigError(f"{what} is {found} s: it must be a number of seconds from 0 to 1e9")
+    return round(seconds * SECOND) or (1 if seconds else 0)
 
 
 def deadline(timeout: Seconds | None, now: Micros) -> Micros:

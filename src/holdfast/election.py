@@ -13,17 +13,20 @@ from holdfast.durations import Seconds, micros
 from holdfast.engine.program import TICKS, Pause, Program
 from holdfast.info import Holder
 from holdfast.lease import Lease
-from holdfast.lock import Acquiring, AsyncLock, Lock, Spec
+from holdfast.lock import Acquiring, AsyncLock, BaseLock, Lock, Spec
 
 if TYPE_CHECKING:
-    from holdfast.client import AsyncClient, Client
+    from holdfast.client import BaseClient
+    from holdfast.client_tasks import AsyncClient
+    from holdfast.client_threads import Client
 
 
 class _BaseElection:
     """What both colours of an election have in common."""
 
-    _client: Any
-    _lock: Any
+    def __init__(self, client: BaseClient, lock: BaseLock[Any]) -> None:
+        self._client = client
+        self._lock = lock
 
     @property
     def key(self) -> str:
@@ -53,21 +56,22 @@ class _BaseElection:
 class Election(_BaseElection):
     """A leader among all who ask to lead; see the module."""
 
+    _client: Client
+    _lock: Lock
+
     def __init__(self, client: Client, spec: Spec) -> None:
-        self._client = client
-        self._lock = Lock(client, spec)
+        super().__init__(client, Lock(client, spec))
 
     def lead(self, timeout: Seconds | None = None) -> Lease:
         """Wait to become the leader; use the lease with `with`: leaving the block resigns.
 
         If leadership is lost meanwhile, `lease.lost` says so at once and the block ends with `LeaseLost`.
         """
-        lease: Lease = self._lock.acquire(timeout)
-        return lease
+        return self._lock.acquire(timeout)
 
     def leader(self) -> Holder | None:
         """Who leads now."""
-        return self._client.driver.run(self._leader())  # type: ignore[no-any-return]
+        return self._client.driver.run(self._leader())
 
     def follow(self, *, poll: Seconds = 0.5) -> Iterator[Holder | None]:
         """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""
@@ -80,18 +84,19 @@ class Election(_BaseElection):
 class AsyncElection(_BaseElection):
     """A leader among all who ask to lead, in asyncio; see the module."""
 
+    _client: AsyncClient
+    _lock: AsyncLock
+
     def __init__(self, client: AsyncClient, spec: Spec) -> None:
-        self._client = client
-        self._lock = AsyncLock(client, spec)
+        super().__init__(client, AsyncLock(client, spec))
 
     def lead(self, timeout: Seconds | None = None) -> Acquiring:
         """`async with` it to lead: the body is cancelled when leadership is lost, and the block ends with `LeaseLost`."""
-        acquiring: Acquiring = self._lock.acquire(timeout)
-        return acquiring
+        return self._lock.acquire(timeout)
 
     async def leader(self) -> Holder | None:
         """Who leads now."""
-        return await self._client.driver.run(self._leader())  # type: ignore[no-any-return]
+        return await self._client.driver.run(self._leader())
 
     async def follow(self, *, poll: Seconds = 0.5) -> AsyncIterator[Holder | None]:
         """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""

@@ -25,7 +25,9 @@ class Holder(NamedTuple):
     weight: int
 
     def __str__(self) -> str:
-        who = f"{self.host or 'somebody'}{f' pid {self.pid}' if self.pid else ''}{f' ({self.name})' if self.name else ''}"
+        who = (
+            f"{self.host or 'somebody'}{f' pid {self.pid}' if self.pid else ''}{f' ({self.name})' if self.name else ''}"
+        )
         since = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(time.time() - self.held_for))
         return f"{who} holds it since {since} ({self.held_for:.1f} s), for {max(self.remaining, 0.0):.1f} s yet"
 
@@ -45,17 +47,7 @@ class LockInfo(NamedTuple):
     """Which member of the pool `key` this is."""
 
 
-def describe(name: str) -> str:
-    """This process and that thread or task of it, in the form that stores keep."""
-    return f"{_host()} {os.getpid()} {name}"
-
-
 HOST = (os.uname().nodename if hasattr(os, "uname") else os.environ.get("COMPUTERNAME", "")).replace(" ", "-") or "-"
-
-
-def describe(name: str) -> str:
-    """This process and that thread or task of it, in the form that stores keep."""
-    return f"{HOST} {os.getpid()} {name}"
 
 
 def holder_of(grant: Grant, now: Micros) -> Holder:

@@ -11,18 +11,21 @@ from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
-from holdfast.core.ops import Denied, Mismatch, NotHeld, Reply, Want
+from holdfast.core.ops import Want
+from holdfast.decorating import filling, is_async
 from holdfast.durations import Seconds, deadline
 from holdfast.engine.locking import Attempt, Taken, acquire
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
-from holdfast.engine.site import Site
-from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, WouldDeadlock
+from holdfast.errors import AcquireTimeout, ConfigError
 from holdfast.info import holder_of
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.observe import events
+from holdfast.refusals import check_refusal, not_in_time, would_deadlock
 
 if TYPE_CHECKING:
-    from holdfast.client import AsyncClient, BaseClient, Client
+    from holdfast.client import BaseClient
+    from holdfast.client_tasks import AsyncClient
+    from holdfast.client_threads import Client
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -71,6 +74,14 @@ class BaseLock(Generic[L]):
             raise (yield from self._timed_out(timeout))
         return lease
 
+    def _timed_out(self, timeout: Seconds | None) -> Program[AcquireTimeout]:
+        """Who was in the way, asked once more because only the one who is told pays for it."""
+        spec = self._spec
+        page = yield from self._client.site.store.scan(spec.store_key, "", 1)
+        grants = page.records[0][1].grants if page.records and page.records[0][0] == spec.store_key else ()
+        holders = tuple(holder_of(grant, page.now) for grant in grants if grant.expires > page.now)
+        return not_in_time(spec.key, timeout, holders)
+
     def _take(self, timeout: Seconds | None) -> Program[L | None]:
         """A lease, or None when time was up."""
         now = yield TICKS
@@ -86,7 +97,7 @@ class BaseLock(Generic[L]):
                 again.depth += 1
                 return cast("L", again)
             if until > now:
-                raise self._deadlock(bool(again.line))
+                raise would_deadlock(client.colour, spec.key, spec.want, bool(again.line))
             return None
         owner = site.new_owner()
         if site.hooks:
@@ -94,7 +105,7 @@ class BaseLock(Generic[L]):
         want = spec.want
         line = spec.line if want.weight >= want.limit else ""
         answer = yield from acquire(site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair))
-        if type(answer) is Taken:
+        if isinstance(answer, Taken):
             lease = lease_on(client, self._lease, spec, owner, answer, line)
             if line or want.kind == "rwlock":
                 lease.holder = (spec.line, me)
@@ -102,78 +113,17 @@ class BaseLock(Generic[L]):
             if site.hooks:
                 site.tell(events.Granted(spec.key, lease.fence, (answer.asked - now) / SECOND))
             return lease
-        return self._refused(site, answer, (yield TICKS) - now)
-
-    def _refused(self, site: Site, answer: Reply, waited: Micros) -> None:
-        spec = self._spec
-        if type(answer) is Mismatch:
-            want = spec.want
-            raise ConfigError(
-                f"{spec.key!r} is in use as {meaning(answer.kind, answer.limit)}, and was asked for as "
-                f"{meaning(want.kind, want.limit)}: use one meaning for one key",
-                key=spec.key,
-            )
-        if type(answer) is NotHeld:
-            raise LeaseLost(f"the lock {spec.key!r} was broken while it was being acquired: try again", key=spec.key)
         if site.hooks:
-            site.tell(events.Denied(spec.key, waited / SECOND))
-
-    def _timed_out(self, timeout: Seconds | None) -> Program[AcquireTimeout]:
-        """Who was in the way, asked once more because only the one who is told pays for it."""
-        spec = self._spec
-        page = yield from self._client.site.store.scan(spec.store_key, "", 1)
-        grants = page.records[0][1].grants if page.records and page.records[0][0] == spec.store_key else ()
-        holders = tuple(holder_of(grant, page.now) for grant in grants if grant.expires > page.now)
-        who = "; ".join(str(holder) for holder in holders[:3])
-        more = f" and {len(holders) - 3} more" if len(holders) > 3 else ""
-        return AcquireTimeout(
-            f"{spec.key!r} was not acquired within {timeout} s: {who or 'others were faster'}{more}; "
-            "wait longer, or look into what holds it",
-            key=spec.key,
-            holders=holders,
-        )
-
-    def _deadlock(self, exclusive: bool) -> WouldDeadlock:
-        what = self._client.colour
-        if self._spec.want.kind == "rwlock":
-            hint = (
-                "release the other side first, or downgrade() the writer's lease"
-                if exclusive or self._spec.want.weight > 1
-                else "use the lease it has"
-            )
-            why = "a reader that becomes a writer waits for all readers, itself among them" if not exclusive else ""
-        else:
-            hint, why = "use the lease it has, or make the lock reentrant=True", ""
-        return WouldDeadlock(
-            f"this {what} already holds {self._spec.key!r} and would wait for itself"
-            f"{f' ({why})' if why else ''}: {hint}",
-            key=self._spec.key,
-        )
+            site.tell(events.Denied(spec.key, ((yield TICKS) - now) / SECOND))
+        check_refusal(spec.key, want, answer)
+        return None
 
     def _filled(self, func: Callable[..., Any]) -> Callable[..., BaseLock[L]]:
         """For a decorated function: the lock to take, its key filled from the arguments of the call."""
         if "{" not in self._spec.key:
-            return lambda *args, **kwargs: self
-        import inspect
-
-        signature = inspect.signature(func)
-        try:
-            names = {field.partition(".")[0].partition("[")[0] for field in _fields(self._spec.key)}
-        except ValueError as error:
-            raise ConfigError(f"the key {self._spec.key!r} is no template ({error}): write {{{{ for a brace") from None
-        unknown = names - set(signature.parameters)
-        if unknown:
-            raise ConfigError(
-                f"the key {self._spec.key!r} names {', '.join(sorted(unknown)) or 'nothing'}, "
-                f"which {func.__qualname__}() does not take: use the names of its parameters"
-            )
-
-        def lock(*args: Any, **kwargs: Any) -> BaseLock[L]:
-            bound = signature.bind(*args, **kwargs)
-            bound.apply_defaults()
-            return self._renamed(self._spec.key.format(**bound.arguments))
-
-        return lock
+            return lambda *_args, **_kwargs: self
+        fill = filling(self._spec.key, func)
+        return lambda *args, **kwargs: self._renamed(fill(args, kwargs))
 
     def _renamed(self, key: str) -> BaseLock[L]:
         store_key = self._client.store_key("lock", key)
@@ -181,9 +131,7 @@ class BaseLock(Generic[L]):
         return type(self)(self._client, self._spec._replace(key=key, store_key=store_key, line=line))
 
 
-def lease_on(
-    client: BaseClient, made: type[L], spec: Spec, owner: str, taken: Taken, line: str
-) -> L:
+def lease_on(client: BaseClient, made: type[L], spec: Spec, owner: str, taken: Taken, line: str) -> L:
     """The lease for a grant, renewed from now on."""
     site, reply = client.site, taken.reply
     lease = made(site, spec.key, spec.store_key, owner, spec.want.ttl, taken.asked)
@@ -196,19 +144,6 @@ def lease_on(
     lease.line = line
     site.keeper.add(lease)
     return lease
-
-
-def meaning(kind: str, limit: int) -> str:
-    """A lock's kind in words."""
-    if kind == "semaphore":
-        return f"a semaphore of {limit} permit{'s' if limit != 1 else ''}"
-    return {"mutex": "a mutex", "rwlock": "a readers-writer lock", "election": "an election"}.get(kind, kind)
-
-
-def _fields(template: str) -> list[str]:
-    from string import Formatter
-
-    return [field for _, field, _, _ in Formatter().parse(template) if field is not None]
 
 
 class Lock(BaseLock[Lease]):
@@ -237,7 +172,7 @@ class Lock(BaseLock[Lease]):
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
         """Decorate a function: every call holds the lock.  `{name}` in the key is the argument of that name."""
-        if _is_async(func):
+        if is_async(func):
             raise ConfigError(
                 f"{func.__qualname__}() is a coroutine function, and this lock would block its event loop: "
                 "use a lock made by connect_async()"
@@ -278,7 +213,7 @@ class AsyncLock(BaseLock[AsyncLease]):
 
     def __call__(self, func: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
         """Decorate a coroutine function: every call holds the lock.  `{name}` in the key is that argument."""
-        if not _is_async(func):
+        if not is_async(func):
             raise ConfigError(
                 f"{func.__qualname__}() is no coroutine function, and this lock must be awaited: "
                 "make it async, or use a lock made by connect()"
@@ -337,12 +272,3 @@ def _leave(entered: dict[object, list[L]], me: object) -> L:
     if not stack:
         del entered[me]
     return lease
-
-
-def _is_async(func: Callable[..., Any]) -> bool:
-    """Whether calling it gives something to await (asked of its code, so that asyncio need not be imported)."""
-    while hasattr(func, "__wrapped__"):
-        func = func.__wrapped__
-    func = getattr(func, "func", func)
-    code = getattr(func, "__code__", None) or getattr(getattr(func, "__call__", None), "__code__", None)
-    return bool(code is not None and code.co_flags & 0x380)

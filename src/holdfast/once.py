@@ -12,15 +12,18 @@ from functools import wraps
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from holdfast.core.ops import Amend, Want
+from holdfast.decorating import is_async
 from holdfast.durations import Seconds, micros
 from holdfast.engine.locking import Attempt, Taken, ask
 from holdfast.engine.program import TICKS, Micros, Program
 from holdfast.errors import ConfigError
 from holdfast.lease import AsyncLease, BaseLease, Lease
-from holdfast.lock import Spec, _is_async, lease_on
+from holdfast.lock import Spec, lease_on
 
 if TYPE_CHECKING:
-    from holdfast.client import AsyncClient, BaseClient, Client
+    from holdfast.client import BaseClient
+    from holdfast.client_tasks import AsyncClient
+    from holdfast.client_threads import Client
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -95,7 +98,7 @@ class Once(_BaseOnce[Lease]):
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R | None]:
         """The decorated function returns None when it was not its turn."""
-        if _is_async(func):
+        if is_async(func):
             raise ConfigError(f"{func.__qualname__}() is a coroutine function: use a client made by connect_async()")
 
         @wraps(func)
@@ -122,7 +125,7 @@ class AsyncOnce(_BaseOnce[AsyncLease]):
 
     def __call__(self, func: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R | None]]:
         """The decorated function returns None when it was not its turn."""
-        if not _is_async(func):
+        if not is_async(func):
             raise ConfigError(f"{func.__qualname__}() is no coroutine function: use a client made by connect()")
 
         @wraps(func)
@@ -139,5 +142,3 @@ class AsyncOnce(_BaseOnce[AsyncLease]):
             return result
 
         return run
-
-

@@ -7,6 +7,7 @@ woken when a member becomes free, and tries again.  So waiters are served in ord
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 from holdfast.core.ops import Acquire, Denied, Dismiss, Enrol, Granted, Want
@@ -23,7 +24,9 @@ from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.lock import Acquiring, Spec, lease_on
 
 if TYPE_CHECKING:
-    from holdfast.client import AsyncClient, BaseClient, Client
+    from holdfast.client import BaseClient
+    from holdfast.client_tasks import AsyncClient
+    from holdfast.client_threads import Client
 
 L = TypeVar("L", bound=BaseLease)
 PAGE = 200
@@ -129,7 +132,7 @@ class BasePool(Generic[L]):
         hold.line = self._prefix
         site.keeper.add(hold)
         ear = site.bell.listen(owner)
-        patience = Patience(site.push and where is None, site.chance)
+        patience = Patience(site.woken and where is None, site.chance)
         try:
             while True:
                 lease = yield from self._try(where)
@@ -157,10 +160,8 @@ class BasePool(Generic[L]):
         except GeneratorExit:
             raise
         except BaseException:
-            try:
+            with suppress(StoreError):  # it is not renewed, so it ends by itself
                 yield from site.store.unpick(self._prefix, owner)
-            except StoreError:
-                pass  # it was not renewed, so it ends by itself
             raise
         if type(picked.reply) is Granted:
             return self._lease_on(picked.key, owner, Taken(picked.reply, asked, 0), "")

@@ -9,18 +9,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
 
 from holdfast.core.ops import Want
 from holdfast.durations import Seconds
 from holdfast.engine.hold import LossReason
 from holdfast.engine.program import TICKS, Micros, Program
-from holdfast.errors import ConfigError, LeaseLost, LockError
+from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, LockError
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.lock import AsyncLock, BaseLock, Lock, Spec
 
 if TYPE_CHECKING:
-    from holdfast.client import AsyncClient, Client
+    from holdfast.client_tasks import AsyncClient
+    from holdfast.client_threads import Client
 
 L = TypeVar("L", bound=BaseLease)
 
@@ -33,7 +35,7 @@ def spec_of(client: Any, locks: Sequence[BaseLock[Any]]) -> tuple[Spec, list[Bas
         if not isinstance(lock, BaseLock) or lock._client is not client:
             raise ConfigError("all_of() takes locks of the client it is called on: make them all with this one")
     ordered = sorted(locks, key=lambda lock: lock._spec.store_key)
-    for one, other in zip(ordered, ordered[1:], strict=False):
+    for one, other in pairwise(ordered):
         if one.key == other.key:
             raise ConfigError(f"all_of() was given {one.key!r} twice and would wait for itself: pass it once")
     key = " + ".join(lock.key for lock in locks)
@@ -80,13 +82,14 @@ class _Together(BaseLock[L], Generic[L]):
         made._driver = one._driver
         made.parts = tuple(sorted(taken, key=lambda lease: lease.store_key))
         made.fence = max(lease.fence for lease in taken)
-        return made  # type: ignore[no-any-return]
+        return cast("L", made)
 
-    def _timed_out(self, timeout: Seconds | None) -> Program[Any]:
-        for lock in self._parts:
-            error = yield from lock._timed_out(timeout)
+    def _timed_out(self, timeout: Seconds | None) -> Program[AcquireTimeout]:
+        error = yield from self._parts[0]._timed_out(timeout)
+        for lock in self._parts[1:]:
             if error.holders:
-                return error
+                break
+            error = yield from lock._timed_out(timeout)
         return error
 
 

@@ -1,6 +1,6 @@
 """From a URL to an address, and from its scheme to the backend that serves it.
 
-    scheme[+driver]://user:password@host:port,host:port/path?option=value
+scheme[+driver]://user:password@host:port,host:port/path?option=value
 """
 
 from __future__ import annotations

@@ -65,9 +65,7 @@ def _parse(lines: list[str], payload: bytes) -> Record:
         tag, owner, rest = line.split(" ", 2)
         if tag == "g":
             number, since, expires, ttl, weight, holder = rest.split(" ", 5)
-            grants.append(
-                Grant(owner, int(number), int(since), int(expires), int(ttl), int(weight), _unhide(holder))
-            )
+            grants.append(Grant(owner, int(number), int(since), int(expires), int(ttl), int(weight), _unhide(holder)))
         elif tag == "w":
             expires, linger, ttl, weight, holder = rest.split(" ", 4)
             queue.append(Waiter(owner, int(expires), int(linger), int(ttl), int(weight), _unhide(holder)))

@@ -35,8 +35,8 @@ from holdfast.core.ops import (
     Enrol,
     Granted,
     Mismatch,
-    NotHeld,
     Noted,
+    NotHeld,
     Op,
     Pass,
     Release,
@@ -52,7 +52,8 @@ from holdfast.core.record import EMPTY, FOREVER, Broken, Grant, Micros, Record, 
 
 def step(record: Record, op: Op, now: Micros) -> tuple[Record, Reply]:
     """The record after `op` at `now`, and the answer.  An answer that changes nothing returns the very same record."""
-    return _RULES[type(op)](record, op, now)
+    after, reply = _RULES[type(op)](record, op, now)
+    return (record if after == record else after), reply
 
 
 # --- what follows from the passing of time -------------------------------------------------------------------------
@@ -171,13 +172,14 @@ def _pass(record: Record, op: Pass, now: Micros) -> tuple[Record, Reply]:
     settled = settle(record, now)
     theirs = _grant_of(settled, op.heir)
     if theirs is not None:
-        return record, _granted(settled, theirs, now)
+        return settled, _granted(settled, theirs, now)
     mine = _grant_of(settled, op.owner)
     if mine is None:
         return record, _not_held(settled, op.owner, now)
     fence = mint(settled, now)
     given = Grant(op.heir, fence, now, now + op.ttl, op.ttl, mine.weight, op.holder)
-    after = _with_grant(settled, mine, given)._replace(fence=fence)
+    queue = tuple(waiter for waiter in settled.queue if waiter.owner != op.heir)
+    after = serve(_with_grant(settled, mine, given)._replace(fence=fence, queue=queue), now)
     return after, _granted(after, given, now)
 
 
@@ -221,18 +223,17 @@ def _revoke(record: Record, op: Revoke, now: Micros) -> tuple[Record, Reply]:
         grants=tuple(grant for grant in settled.grants if grant not in struck),
         broken=(
             *settled.broken,
-            *(Broken(grant.owner, now + grant.ttl, op.by, op.reason, op.mark) for grant in struck),
+            *(Broken(grant.owner, max(grant.expires, now + grant.ttl), op.by, op.reason, op.mark) for grant in struck),
         ),
     )
     return serve(left, now), Revoked(now, tuple(grant.owner for grant in struck))
 
 
 def _enrol(record: Record, op: Enrol, now: Micros) -> tuple[Record, Reply]:
-    after = record._replace(kept=FOREVER, payload=op.payload)
-    return (record if after == record else after), Noted(now)
+    return record._replace(kept=FOREVER, payload=op.payload), Noted(now)
 
 
-def _dismiss(record: Record, op: Dismiss, now: Micros) -> tuple[Record, Reply]:
+def _dismiss(record: Record, _op: Dismiss, now: Micros) -> tuple[Record, Reply]:
     if not record.kept:
         return record, Noted(now)
     return vacate(settle(record, now)._replace(kept=0, payload=None), now), Noted(now)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from functools import partial
 
 from holdfast.engine.program import Micros
 
-_CLOCK = getattr(time, "CLOCK_BOOTTIME", None)
-"""Counts while the machine sleeps (Linux).  macOS's CLOCK_MONOTONIC does so too; Windows' monotonic clock as well."""
+_CLOCK: int | None = getattr(time, "CLOCK_BOOTTIME", getattr(time, "CLOCK_MONOTONIC", None))
+"""A clock that counts while the machine sleeps: Linux' CLOCK_BOOTTIME; on macOS CLOCK_MONOTONIC (not what Python calls
+monotonic there); Windows has but one."""
+
+_nanoseconds: Callable[[], int] = time.monotonic_ns if _CLOCK is None else partial(time.clock_gettime_ns, _CLOCK)
 
 
 class SystemClock:
@@ -15,23 +20,9 @@ class SystemClock:
 
     __slots__ = ()
 
-    if _CLOCK is not None:
-
-        def ticks(self) -> Micros:
-            """Monotonic, and the same in all processes of this machine."""
-            return time.clock_gettime_ns(_CLOCK) // 1000
-
-    elif hasattr(time, "CLOCK_MONOTONIC"):
-
-        def ticks(self) -> Micros:
-            """Monotonic, and the same in all processes of this machine."""
-            return time.clock_gettime_ns(time.CLOCK_MONOTONIC) // 1000
-
-    else:
-
-        def ticks(self) -> Micros:
-            """Monotonic, and the same in all processes of this machine."""
-            return time.monotonic_ns() // 1000
+    def ticks(self) -> Micros:
+        """Monotonic, and the same in all processes of this machine."""
+        return _nanoseconds() // 1000
 
     def wall(self) -> Micros:
         """The time of day.  For people, and for stores that say they use it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from contextlib import suppress
 from threading import get_ident
 from typing import Any, TypeVar
 
@@ -11,8 +12,9 @@ from holdfast.drive.clock import SystemClock, system_clock
 from holdfast.engine.bell import Bell
 from holdfast.engine.keeper import Keeper
 from holdfast.engine.program import FOREVER, SECOND, Ear, Micros, Pause, Program, Send, Ticks
+from holdfast.errors import StoreError
 from holdfast.observe.events import RoundTrip
-from holdfast.stores import NOT_NOW, AsyncTransport, Immediate, Inbox
+from holdfast.stores import CLOSED, NOT_NOW, AsyncTransport, Immediate, Inbox
 
 T = TypeVar("T")
 
@@ -35,14 +37,13 @@ class TaskEar:
         if self._future is None:
             return
         if get_ident() == self._thread:
-            self._wake()
+            self.nudge()
         else:
-            try:
-                self._loop.call_soon_threadsafe(self._wake)
-            except RuntimeError:
-                pass  # its loop is closed: nobody listens any more
+            with suppress(RuntimeError):  # its loop is closed: nobody listens any more
+                self._loop.call_soon_threadsafe(self.nudge)
 
-    def _wake(self) -> None:
+    def nudge(self) -> None:
+        """Make the waiter look around; not a ring."""
         if self._future is not None and not self._future.done():
             self._future.set_result(None)
 
@@ -52,7 +53,7 @@ class TaskEar:
         if self.rung:
             self._future = None
             return
-        timer = self._loop.call_later(min(seconds, LONGEST_WAIT), self._wake)
+        timer = self._loop.call_later(min(seconds, LONGEST_WAIT), self.nudge)
         try:
             await self._future
         finally:
@@ -92,6 +93,8 @@ class AsyncDriver:
         self._task_ear: TaskEar | None = None
         self._loop = asyncio.get_running_loop()
         self._closed = False
+        self._dismissed = False
+        self._sleepers: set[TaskEar] = set()
         self._inbox: Inbox | None = None
         self._heard = False
 
@@ -120,6 +123,8 @@ class AsyncDriver:
                 error = raised
 
     async def _send(self, request: Any) -> Any:
+        if self._closed:
+            raise StoreError(CLOSED)
         if self.tell is None:
             return await self._deliver(request)
         sent = self.clock.ticks()
@@ -158,11 +163,17 @@ class AsyncDriver:
         """Wait for a ring."""
         if self.listen():
             ear.rung = True
-        while not ear.rung:
-            left = until - self.clock.ticks()
-            if left <= 0:
-                return False
-            await ear.wait(left / SECOND)
+        self._sleepers.add(ear)
+        try:
+            while not ear.rung:
+                left = until - self.clock.ticks()
+                if left <= 0:
+                    return False
+                if self._dismissed:
+                    raise StoreError(CLOSED)
+                await ear.wait(left / SECOND)
+        finally:
+            self._sleepers.discard(ear)
         ear.rung = False
         return True
 
@@ -189,6 +200,12 @@ class AsyncDriver:
                 import logging
 
                 logging.getLogger("holdfast").exception("the keeper stumbled, and goes on")
+
+    def dismiss(self) -> None:
+        """Send away all who wait: the client is being closed."""
+        self._dismissed = True
+        for ear in self._sleepers:
+            ear.nudge()
 
     async def close(self) -> None:
         """Stop the keeper and close the transport."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import select
 from collections.abc import Callable
+from contextlib import suppress
 from threading import Lock, Thread
 from typing import Any, TypeVar
 
@@ -11,8 +12,9 @@ from holdfast.drive.clock import SystemClock, system_clock
 from holdfast.engine.bell import Bell
 from holdfast.engine.keeper import Keeper
 from holdfast.engine.program import FOREVER, SECOND, Ear, Micros, Pause, Program, Send, Ticks
+from holdfast.errors import StoreError
 from holdfast.observe.events import RoundTrip
-from holdfast.stores import Inbox, Transport
+from holdfast.stores import CLOSED, Inbox, Transport
 
 T = TypeVar("T")
 
@@ -37,10 +39,8 @@ class ThreadEar:
 
     def nudge(self) -> None:
         """Make the waiter look around; not a ring."""
-        try:
+        with suppress(RuntimeError):  # it was nudged already and has not looked yet
             self._gate.release()
-        except RuntimeError:
-            pass  # it was nudged already and has not looked yet
 
     def wait(self, seconds: float) -> None:
         self._gate.acquire(timeout=min(seconds, LONGEST_WAIT))
@@ -62,6 +62,7 @@ class Driver:
         self._thread: Thread | None = None
         self._thread_ear = ThreadEar()
         self._closed = False
+        self._dismissed = False
         self._inbox: Inbox | None = None
         self._listening = Lock()
         self._heard = False
@@ -92,6 +93,8 @@ class Driver:
                 error = raised
 
     def _send(self, request: Any) -> Any:
+        if self._closed:
+            raise StoreError(CLOSED)
         if self.tell is None:
             return self.transport.send(request)
         sent = self.clock.ticks()
@@ -126,6 +129,8 @@ class Driver:
                 left = until - self.clock.ticks()
                 if left <= 0:
                     return False
+                if self._dismissed:
+                    raise StoreError(CLOSED)
                 if self._inbox is not None and self._listening.acquire(blocking=False):
                     try:
                         if not ear.rung:
@@ -143,10 +148,8 @@ class Driver:
 
     def _nudge_one(self) -> None:
         """We read the inbox no more: somebody else who waits must."""
-        try:
+        with suppress(StopIteration, RuntimeError):  # nobody waits, or whoever is just coming looks for itself
             next(iter(self._sleepers)).nudge()
-        except (StopIteration, RuntimeError):
-            pass  # nobody waits, or somebody is just coming or going and looks for itself
 
     # --- the keeper's thread ------------------------------------------------------------------------------------------
 
@@ -182,6 +185,12 @@ class Driver:
                 import logging
 
                 logging.getLogger("holdfast").exception("the keeper stumbled, and goes on")
+
+    def dismiss(self) -> None:
+        """Send away all who wait: the client is being closed."""
+        self._dismissed = True
+        for ear in list(self._sleepers):
+            ear.nudge()
 
     def close(self) -> None:
         """Stop the keeper and close the transport."""

@@ -14,12 +14,14 @@ from holdfast.engine.program import Ear
 class Bell:
     """All the ears of one client, by owner."""
 
-    __slots__ = ("__weakref__", "_ears", "_early", "_new_ear")
+    __slots__ = ("__weakref__", "_early", "_ears", "_new_ear", "deaf")
 
     def __init__(self, new_ear: Callable[[], Ear]) -> None:
         self._new_ear = new_ear
         self._ears: dict[str, Ear] = {}
         self._early: set[str] = set()
+        self.deaf = False
+        """No hint can reach us from other processes; waiters must ask now and then."""
 
     def expect(self, owner: str) -> None:
         """From now on a ring for this owner is kept until it listens or is forgotten."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from weakref import WeakSet
 from typing import Protocol
+from weakref import WeakSet
 
-generation = 0
+generation: int = 0
 """Grows in the child at every fork; whatever remembers an older one belongs to the parent."""
 
 

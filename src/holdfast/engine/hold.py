@@ -31,16 +31,16 @@ class Hold:
 
     __slots__ = (
         "__weakref__",
-                "broken_by",
         "born",
+        "broken_by",
         "depth",
         "ended",
-        "line",
         "failure",
         "fence",
         "generation",
         "holder",
         "key",
+        "line",
         "lost_for",
         "member",
         "on_lost",

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 from holdfast.core.ops import Granted, NotHeld, Release, Renew, Reply
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
 from holdfast.engine.queueing import call_next
-from holdfast.engine.store import ManyStore
+from holdfast.engine.store import BATCH, ManyStore
 from holdfast.errors import StoreError
 from holdfast.observe import events
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
 
 SLOT: Micros = 50_000
 """Leases that are due within this time of each other share a request."""
-
-BATCH = 512
-"""So many renewals at most in one request."""
 
 Action: TypeAlias = Literal["wait", "renew", "lapse"]
 
@@ -140,9 +137,7 @@ class Keeper:
         now = yield TICKS
         due: list[Hold] = []
         for hold in self._take_due(now):
-            verdict = decide(
-                now, valid_until=hold.valid_until, ttl=hold.ttl, renewing=hold.renewing, tries=hold.tries
-            )
+            verdict = decide(now, valid_until=hold.valid_until, ttl=hold.ttl, renewing=hold.renewing, tries=hold.tries)
             if verdict.action == "lapse":
                 self.lapse(hold, now)
                 continue

@@ -6,7 +6,9 @@ either the caller has the lease in its hand, or the store holds nothing for it t
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 from holdfast.core.ops import Acquire, Denied, Granted, NotHeld, Op, Pass, Release, Reply, Want
 from holdfast.engine.hold import Hold
@@ -14,7 +16,11 @@ from holdfast.engine.patience import LINGER, Patience
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Pause, Program
 from holdfast.engine.queueing import BUDGET, Passed, Place, call_next
 from holdfast.engine.site import Site
+from holdfast.engine.store import BATCH, apply_all
 from holdfast.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from holdfast.observe import events
+
+T = TypeVar("T")
 
 GRACE: Micros = 5 * SECOND
 """How long to go on asking a store that does not answer, before giving up."""
@@ -94,7 +100,7 @@ def ask(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
 
 def _wait(site: Site, attempt: Attempt, op: Acquire, reply: Reply, asked: Micros) -> Program[tuple[Reply, Micros]]:
     """Sleep and ask again, until the answer is not "not now" or there is no time left."""
-    patience = Patience(site.push and op.linger > 0, site.chance)
+    patience = Patience(site.woken and op.linger > 0, site.chance)
     ear = site.bell.listen(attempt.owner) if op.linger else site.bell.ear()
     while type(reply) is Denied and asked < attempt.deadline:
         until = min(attempt.deadline, asked + patience.pause())
@@ -111,12 +117,17 @@ def _wait(site: Site, attempt: Attempt, op: Acquire, reply: Reply, asked: Micros
 
 
 def insist(site: Site, key: str, op: Op, until: Micros) -> Program[tuple[Reply, Micros]]:
+    """The answer, and when the request was sent that it answers; asked for until then, or until there is one."""
+    return (yield from persist(site, lambda: site.store.apply(key, op), until))
+
+
+def persist(site: Site, ask_store: Callable[[], Program[T]], until: Micros) -> Program[tuple[T, Micros]]:
     """Ask until there is an answer.  Harmless, because every operation may be asked for twice."""
     ear = None
     while True:
         asked = yield TICKS
         try:
-            return (yield from site.store.apply(key, op)), asked
+            return (yield from ask_store()), asked
         except StoreUnavailable:
             now = yield TICKS
             if now >= until:
@@ -154,7 +165,7 @@ def _wait_in_line(site: Site, attempt: Attempt, place: Place) -> Program[bool]:
     try:
         while not place.called:
             rang = yield Pause(place.ear, attempt.deadline)
-            if not rang and not place.called and (yield TICKS) >= attempt.deadline:
+            if not rang and (yield TICKS) >= attempt.deadline:
                 if site.lines.quit(attempt.line, place):
                     return False
                 yield from _be_called(place)
@@ -223,4 +234,30 @@ def release(site: Site, hold: Hold) -> Program[Reply | None]:
         raise
 
 
-__all__ = ["Attempt", "NotHeld", "Taken", "abandon", "acquire", "ask", "call_next", "insist", "release", "relinquish"]
+def give_back_all(site: Site, holds: Sequence[Hold]) -> Program[None]:
+    """Give back everything at once, for which a store that does not answer has one grace period altogether."""
+    until = (yield TICKS) + GRACE
+    for start in range(0, len(holds), BATCH):
+        batch = holds[start : start + BATCH]
+        ops = [(hold.store_key, Release(hold.owner)) for hold in batch]
+        try:
+            yield from persist(site, partial(apply_all, site.store, ops), until)
+        except StoreError:
+            return  # what is left ends by itself
+        for hold in batch if site.hooks else ():
+            site.tell(events.Released(hold.key, hold.fence, ((yield TICKS) - hold.born) / SECOND))
+
+
+__all__ = [
+    "Attempt",
+    "NotHeld",
+    "Taken",
+    "abandon",
+    "acquire",
+    "ask",
+    "give_back_all",
+    "insist",
+    "persist",
+    "release",
+    "relinquish",
+]

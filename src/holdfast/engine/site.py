@@ -42,6 +42,11 @@ class Site:
         self.hooks: tuple[Callable[[Any], object], ...] = ()
         self._numbers = count(1)
 
+    @property
+    def woken(self) -> bool:
+        """Whether a waiter may count on being woken."""
+        return self.push and not self.bell.deaf
+
     def new_owner(self) -> str:
         """A name that nobody has used before; its first part says whose it is."""
         return f"{self.name}.{next(self._numbers):x}"

@@ -75,6 +75,20 @@ class ManyStore(Store, Protocol):
     def apply_many(self, ops: Sequence[tuple[str, Op]]) -> Program[Sequence[Reply]]: ...
 
 
+BATCH = 512
+"""So many operations at most in one request."""
+
+
+def apply_all(store: Store, ops: Sequence[tuple[str, Op]]) -> Program[Sequence[Reply]]:
+    """The answers to all of them, in as few requests as the store allows."""
+    if isinstance(store, ManyStore):
+        return (yield from store.apply_many(ops))
+    replies: list[Reply] = []
+    for key, op in ops:
+        replies.append((yield from store.apply(key, op)))
+    return replies
+
+
 class There(NamedTuple, Generic[V]):
     """A record as it was read, with what identifies this state of it."""
 
@@ -103,4 +117,4 @@ class SwapStore(Protocol[V]):
     def scan(self, prefix: str, after: str, limit: int) -> Program[Page]: ...
 
 
-__all__ = ["ManyStore", "Page", "Picked", "Primitive", "Store", "SwapStore", "There", "Traits"]
+__all__ = ["BATCH", "ManyStore", "Page", "Picked", "Primitive", "Store", "SwapStore", "There", "Traits", "apply_all"]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from holdfast.url import Address
 
 
-class Place(NamedTuple):
+class Endpoint(NamedTuple):
     """Where to connect: a parsed URL, or an object that the user has already; and as whom."""
 
     address: Address
@@ -30,7 +30,7 @@ class Inbox(Protocol):
     """Where hints arrive from outside of this process."""
 
     def fileno(self) -> int:
-        """Readable when there is something to read; −1: there is never anything, ask now and then."""
+        """Readable when there is something to read."""
         ...
 
     def read(self) -> None:
@@ -46,7 +46,7 @@ class Transport(Protocol):
         ...
 
     def listen(self, bell: Bell) -> Inbox | None:
-        """Called once, before the first wait.  None: hints come by other ways (or never)."""
+        """Called once, before the first wait.  None: hints come in other ways, or never: then say so, `bell.deaf`."""
         ...
 
     def close(self) -> None: ...
@@ -85,25 +85,30 @@ class _NotNow:
 NOT_NOW = _NotNow()
 
 
+CLOSED = "this client was closed meanwhile: connect again"
+"""What a driver answers whoever still asks after `close()`."""
+
+
 class Backend(NamedTuple):
     """What an entry point in `holdfast.backends` names."""
 
     store: Callable[[Address], Store]
-    transport: Callable[[Place], Transport] | None
-    async_transport: Callable[[Place], AsyncTransport] | None
+    transport: Callable[[Endpoint], Transport] | None
+    async_transport: Callable[[Endpoint], AsyncTransport] | None
     options: Iterable[str] = ()
     """The options its URLs may carry."""
 
 
 __all__ = [
+    "CLOSED",
     "NOT_NOW",
     "AsyncTransport",
     "Backend",
+    "Endpoint",
     "Immediate",
     "Inbox",
     "ManyStore",
     "Picked",
-    "Place",
     "Primitive",
     "Store",
     "SwapStore",

@@ -14,7 +14,6 @@ from holdfast.core.step import bury, step
 from holdfast.engine.program import Program, Send
 from holdfast.engine.store import Page, Picked, Traits
 
-
 LOOK_AT = 64
 """So many of those in the way are looked at, whether they live, for each answer."""
 

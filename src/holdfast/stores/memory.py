@@ -18,11 +18,13 @@ from holdfast.core.step import settle, vacate
 from holdfast.engine.bell import Bell
 from holdfast.engine.program import FOREVER
 from holdfast.engine.store import Traits
-from holdfast.stores import Backend, Inbox, Place
+from holdfast.stores import Backend, Endpoint, Inbox
 from holdfast.stores.here import HereStore, Request, execute, pool_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from holdfast.url import Address
 
 SWEEP_EVERY = 1_000
 
@@ -160,10 +162,10 @@ def steady_wall() -> Micros:
 class MemoryTransport:
     """Requests to a room, in the caller's own thread."""
 
-    def __init__(self, place: Place, clock: Callable[[], Micros] | None = None) -> None:
-        self._client = place.client
+    def __init__(self, endpoint: Endpoint, clock: Callable[[], Micros] | None = None) -> None:
+        self._client = endpoint.client
         self._wall = clock or steady_wall
-        name = place.address.host
+        name = endpoint.address.host
         with _rooms_mutex:
             room = _rooms.get(name) if name else None
             if room is None:
@@ -199,7 +201,7 @@ class MemoryTransport:
 class AsyncMemoryTransport(MemoryTransport):
     """The same for asyncio: nothing here ever waits."""
 
-    async def send(self, request: Request) -> Any:  # type: ignore[override]
+    async def send(self, request: Request) -> Any:
         return self.at_once(request)
 
     async def close(self) -> None:  # type: ignore[override]
@@ -208,4 +210,9 @@ class AsyncMemoryTransport(MemoryTransport):
 
 TRAITS = Traits(clock="process", wakes="push", scope="process", survives="nothing", min_ttl=0.001)
 
-backend = Backend(lambda _address: HereStore(TRAITS), MemoryTransport, AsyncMemoryTransport)
+
+def _store(_address: Address) -> HereStore:
+    return HereStore(TRAITS)
+
+
+backend = Backend(_store, MemoryTransport, AsyncMemoryTransport)

@@ -43,14 +43,12 @@ class _BaseElection:
 
     def _change(self, fence: int, poll: Seconds) -> Program[Holder | None]:
         """Wait until the leader is another one than that with this fence (0: nobody)."""
-        site = self._client.site
-        ear = site.bell.ear()
         while True:
             leader = yield from self._leader()
             if (leader.fence if leader else 0) != fence:
                 return leader
             now = yield TICKS
-            yield Pause(ear, now + micros(poll, "poll"))
+            yield Pause(None, now + micros(poll, "poll"))
 
 
 class Election(_BaseElection):

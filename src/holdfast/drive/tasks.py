@@ -116,7 +116,7 @@ class AsyncDriver:
                 elif kind is Ticks:
                     result = self.clock.ticks()
                 elif kind is Pause:
-                    result = await self.pause(command.ear, command.until)  # type: ignore[union-attr]
+                    result = await self.pause(command.ear or self.new_ear(), command.until)  # type: ignore[union-attr]
                 else:
                     result = self.clock.wall()
             except BaseException as raised:

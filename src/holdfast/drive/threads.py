@@ -86,7 +86,7 @@ class Driver:
                 elif kind is Ticks:
                     result = self.clock.ticks()
                 elif kind is Pause:
-                    result = self.pause(command.ear, command.until)  # type: ignore[union-attr]
+                    result = self.pause(command.ear or self.new_ear(), command.until)  # type: ignore[union-attr]
                 else:
                     result = self.clock.wall()
             except BaseException as raised:

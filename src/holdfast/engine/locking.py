@@ -123,7 +123,6 @@ def insist(site: Site, key: str, op: Op, until: Micros) -> Program[tuple[Reply, 
 
 def persist(site: Site, ask_store: Callable[[], Program[T]], until: Micros) -> Program[tuple[T, Micros]]:
     """Ask until there is an answer.  Harmless, because every operation may be asked for twice."""
-    ear = None
     while True:
         asked = yield TICKS
         try:
@@ -132,8 +131,7 @@ def persist(site: Site, ask_store: Callable[[], Program[T]], until: Micros) -> P
             now = yield TICKS
             if now >= until:
                 raise
-            ear = ear or site.bell.ear()
-            yield Pause(ear, min(until, now + int(RETRY * (0.5 + site.chance()))))
+            yield Pause(None, min(until, now + int(RETRY * (0.5 + site.chance()))))
 
 
 def abandon(site: Site, key: str, owner: str) -> Program[None]:

@@ -43,9 +43,9 @@ class Send(NamedTuple):
 
 
 class Pause(NamedTuple):
-    """Wait until the ear rings, or until `until` (in ticks).  The result says whether it rang."""
+    """Wait until the ear rings (None: nobody rings), or until `until` (in ticks).  The result says whether it rang."""
 
-    ear: Ear
+    ear: Ear | None
     until: Micros
 
 

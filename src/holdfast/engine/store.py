@@ -97,7 +97,10 @@ class There(NamedTuple, Generic[V]):
 
 
 class SwapStore(Protocol[V]):
-    """The least that makes a backend: read a record, and replace it if nobody else has meanwhile."""
+    """The least that makes a backend: read a record, and replace it if nobody else has meanwhile.
+
+    Without a clock it goes to `Observer` first; with one (see `TimedSwapStore`) straight to `BySwap`.
+    """
 
     @property
     def traits(self) -> Traits: ...
@@ -117,4 +120,27 @@ class SwapStore(Protocol[V]):
     def scan(self, prefix: str, after: str, limit: int) -> Program[Page]: ...
 
 
-__all__ = ["BATCH", "ManyStore", "Page", "Picked", "Primitive", "Store", "SwapStore", "There", "Traits", "apply_all"]
+class TimedSwapStore(SwapStore[V], Protocol[V]):
+    """One with a clock."""
+
+    keeps_rows: bool
+    """Whether a row must stay when nothing is left in it but its fence."""
+
+    def now(self) -> Program[Micros]:
+        """The time that its leases are counted in, the same for all clients as nearly as can be."""
+        ...
+
+
+__all__ = [
+    "BATCH",
+    "ManyStore",
+    "Page",
+    "Picked",
+    "Primitive",
+    "Store",
+    "SwapStore",
+    "There",
+    "TimedSwapStore",
+    "Traits",
+    "apply_all",
+]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.engine.bell import Bell
-from holdfast.engine.store import ManyStore, Picked, Primitive, Store, SwapStore, There, Traits
+from holdfast.engine.store import ManyStore, Picked, Primitive, Store, SwapStore, There, TimedSwapStore, Traits
 
 if TYPE_CHECKING:
     from holdfast.url import Address
@@ -113,6 +113,7 @@ __all__ = [
     "Store",
     "SwapStore",
     "There",
+    "TimedSwapStore",
     "Traits",
     "Transport",
 ]

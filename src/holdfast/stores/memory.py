@@ -159,8 +159,8 @@ def steady_wall() -> Micros:
     return _started + time.monotonic_ns() // 1000
 
 
-class MemoryTransport:
-    """Requests to a room, in the caller's own thread."""
+class _Requests:
+    """What both colours have in common: nothing here ever waits."""
 
     def __init__(self, endpoint: Endpoint, clock: Callable[[], Micros] | None = None) -> None:
         self._client = endpoint.client
@@ -174,7 +174,8 @@ class MemoryTransport:
                     _rooms[name] = room
         self.room = room
 
-    def send(self, request: Request) -> Any:
+    def at_once(self, request: Request) -> Any:
+        """The answer to the request."""
         room = self.room
         with room.mutex:
             answer, rings = execute(room, request, room.clock(self._wall()))
@@ -184,13 +185,12 @@ class MemoryTransport:
                 bell.ring(owner)
         return answer
 
-    at_once = send
-
     def listen(self, bell: Bell) -> Inbox | None:
         self.room.bells[self._client] = bell
         return None
 
-    def close(self) -> None:
+    def leave(self) -> None:
+        """Nobody rings for us any more."""
         self.room.bells.pop(self._client, None)
 
     def forget(self) -> None:
@@ -198,14 +198,21 @@ class MemoryTransport:
         self.room = Room()
 
 
-class AsyncMemoryTransport(MemoryTransport):
-    """The same for asyncio: nothing here ever waits."""
+class MemoryTransport(_Requests):
+    """Requests to a room, in the caller's own thread."""
+
+    send = _Requests.at_once
+    close = _Requests.leave
+
+
+class AsyncMemoryTransport(_Requests):
+    """The same for asyncio."""
 
     async def send(self, request: Request) -> Any:
         return self.at_once(request)
 
-    async def close(self) -> None:  # type: ignore[override]
-        MemoryTransport.close(self)
+    async def close(self) -> None:
+        self.leave()
 
 
 TRAITS = Traits(clock="process", wakes="push", scope="process", survives="nothing", min_ttl=0.001)

@@ -1,0 +1,161 @@
+"""The command as a process: started before the lock is asked for, let go when it is held, never left unguarded.
+
+Three processes, all forked while this one has a single thread:
+
+    holdfast   asks for the lock, keeps the lease, forwards signals
+    the child  has a process group of its own; waits at a gate, and becomes the command when the gate opens
+    the guard  waits for the end of a pipe that only holdfast holds; if holdfast ends without having dismissed it, even
+               by SIGKILL, it kills the child's whole group
+
+The child is forked early so that no thread of the lock's client is about at that time, and so that a command that can't
+be started costs no waiting.  On Linux the kernel also kills the child itself when holdfast dies (PR_SET_PDEATHSIG),
+should somebody kill the guard as well.  What has left the child's group (setsid) is out of reach of both.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import NamedTuple
+
+from holdfast.cli.programs import failed_to_start
+
+PR_SET_PDEATHSIG = 1
+DISMISSED = b"."
+HIGHEST_DESCRIPTOR = 4096
+
+
+class Status(NamedTuple):
+    """What the system says of a child: it goes on, was stopped by a signal, or has ended with an exit code."""
+
+    stopped_by: int = 0
+    code: int | None = None
+    killed: bool = False
+
+
+class Child:
+    """A command that is ready to run."""
+
+    def __init__(self, program: str, command: list[str], environment: Mapping[str, str]) -> None:
+        self._program = program
+        self._ended = False
+        gate, self._gate = os.pipe()
+        self._report, report = os.pipe()
+        parent = os.getpid()
+        self.pid = os.fork()
+        if not self.pid:
+            os.close(self._gate)
+            os.close(self._report)
+            _become(program, command, environment, gate, report, parent)
+        os.close(gate)
+        os.close(report)
+        with suppress(PermissionError):  # it has done so itself and runs already
+            os.setpgid(self.pid, self.pid)
+        self._guard, self._life = _post_guard(self.pid)
+
+    def begin(self, fence: int) -> None:
+        """Open the gate; an `Ending` if the command can't be started."""
+        os.write(self._gate, b"%d\n" % fence)
+        os.close(self._gate)
+        self._gate = -1
+        number = os.read(self._report, 16)
+        if number:
+            raise failed_to_start(self._program, int(number))
+
+    def status(self) -> Status:
+        """How it is now; its end is reported once."""
+        pid, status = os.waitpid(self.pid, os.WNOHANG | os.WUNTRACED)
+        if not pid:
+            return Status()
+        if os.WIFSTOPPED(status):
+            return Status(stopped_by=os.WSTOPSIG(status))
+        self._ended = True
+        if os.WIFSIGNALED(status):
+            return Status(code=128 + os.WTERMSIG(status), killed=True)
+        return Status(code=os.WEXITSTATUS(status))
+
+    def signal(self, number: int) -> bool:
+        """Send a signal to its whole process group; False if nobody is left there."""
+        try:
+            os.killpg(self.pid, number)
+        except ProcessLookupError:
+            return False
+        except PermissionError:
+            return True  # somebody is left whom we may not signal (a set-user-id program)
+        return True
+
+    def dismiss(self) -> None:
+        """Close everything.  A child that still waits at the gate goes; the guard goes home."""
+        if self._gate >= 0:
+            os.close(self._gate)
+        os.close(self._report)
+        if not self._ended:
+            os.waitpid(self.pid, 0)
+        with suppress(BrokenPipeError):
+            os.write(self._life, DISMISSED)
+        os.close(self._life)
+        os.waitpid(self._guard, 0)
+
+
+# --- in the child ----------------------------------------------------------------------------------------------------
+
+
+def _become(
+    program: str, command: list[str], environment: Mapping[str, str], gate: int, report: int, parent: int
+) -> None:
+    """Wait at the gate, and become the command.  Never returns."""
+    try:
+        os.setpgid(0, 0)
+        for name in ("SIGPIPE", "SIGXFSZ"):  # Python ignores them; commands expect the default
+            if hasattr(signal, name):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
+        if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+            signal.signal(signal.SIGINT, signal.SIG_DFL)
+        _die_with_parent(parent)
+        fence = os.read(gate, 32)
+        if fence.endswith(b"\n"):
+            os.execve(program, command, {**environment, "HOLDFAST_FENCE": fence[:-1].decode()})  # noqa: S606 - to run it is the point
+    except OSError as error:
+        os.write(report, b"%d" % (error.errno or 0))
+    finally:
+        os._exit(127)
+
+
+def _die_with_parent(parent: int) -> None:
+    if sys.platform != "linux":
+        return
+    import ctypes
+
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it died before we asked
+        os._exit(127)
+
+
+# --- in the guard ----------------------------------------------------------------------------------------------------
+
+
+def _post_guard(group: int) -> tuple[int, int]:
+    """Fork the guard of a process group; its pid, and the pipe to hold on to."""
+    life, held = os.pipe()
+    pid = os.fork()
+    if not pid:
+        _watch_over(group, life)
+    os.close(life)
+    return pid, held
+
+
+def _watch_over(group: int, life: int) -> None:
+    """Be the guard.  Never returns."""
+    try:
+        os.setsid()  # no terminal, and out of the way of whatever ends holdfast's own group
+        for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2"):
+            signal.signal(getattr(signal, name), signal.SIG_IGN)
+        os.closerange(0, life)
+        os.closerange(life + 1, HIGHEST_DESCRIPTOR)
+        if not os.read(life, 1):
+            os.killpg(group, signal.SIGKILL)
+    finally:
+        os._exit(0)

@@ -1,0 +1,127 @@
+"""What the tests of the command share: the command itself as a real process, and a store of its own."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+HOLDFAST = (sys.executable, "-m", "holdfast.cli")
+AT_MOST = 20.0
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> str:
+    return f"sqlite:///{tmp_path}/store/locks.db"
+
+
+@pytest.fixture
+def environment(store: str) -> dict[str, str]:
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(("HOLDFAST", "_HOLDFAST"))}
+    return {**clean, "HOLDFAST_URL": store, "LC_ALL": "C.UTF-8"}
+
+
+@pytest.fixture
+def holdfast(environment: dict[str, str]) -> Callable[..., subprocess.CompletedProcess]:
+    """Run the command to its end."""
+
+    def run(*arguments: str, stdin: str | bytes = "", env: dict[str, str] | None = None, **how):
+        how.setdefault("text", isinstance(stdin, str))
+        return subprocess.run(
+            [*HOLDFAST, *arguments],
+            input=stdin,
+            capture_output=True,
+            timeout=AT_MOST,
+            env={**environment, **(env or {})},
+            check=False,
+            **how,
+        )
+
+    return run
+
+
+@pytest.fixture
+def start(environment: dict[str, str]) -> Iterator[Callable[..., subprocess.Popen]]:
+    """Start the command; whatever is left of it at the test's end is killed."""
+    started: list[subprocess.Popen] = []
+
+    def launch(*arguments: str, env: dict[str, str] | None = None, **how) -> subprocess.Popen:
+        process = subprocess.Popen(
+            [*HOLDFAST, *arguments],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**environment, **(env or {})},
+            text=True,
+            **how,
+        )
+        started.append(process)
+        return process
+
+    yield launch
+    for process in started:
+        process.kill()
+        process.wait(AT_MOST)
+        for pipe in (process.stdin, process.stdout, process.stderr):
+            with suppress(OSError):
+                pipe.close()
+
+
+@pytest.fixture
+def hold(start: Callable[..., subprocess.Popen]) -> Callable[..., subprocess.Popen]:
+    """Start a holder of a lock, and wait until it holds it; it ends when its stdin is closed."""
+
+    def begin(key: str, *options: str) -> subprocess.Popen:
+        process = start("run", key, *options, "--", "sh", "-c", "echo held; cat")
+        assert process.stdout.readline() == "held\n"
+        return process
+
+    return begin
+
+
+def end(process: subprocess.Popen) -> int:
+    """Let a process of `hold` end."""
+    process.stdin.close()
+    return process.wait(AT_MOST)
+
+
+@pytest.fixture
+def script(tmp_path: Path) -> Callable[[str], str]:
+    """Write a program in Python, and return its path."""
+
+    def write(text: str) -> str:
+        path = tmp_path / f"script{len(list(tmp_path.glob('script*')))}.py"
+        path.write_text(f"#!{sys.executable}\n{text}")
+        path.chmod(0o755)
+        return str(path)
+
+    return write
+
+
+def wait_for_waiter(holdfast, key: str) -> None:
+    """Until somebody stands in line."""
+    import json
+
+    for _ in range(200):
+        if json.loads(holdfast("show", key, "--json").stdout)["waiting"]:
+            return
+    raise AssertionError("nobody got in line")
+
+
+def gone(pid: int) -> bool:
+    """Whether no process of that number runs (a zombie runs no more)."""
+    try:
+        os.kill(pid, 0)
+        with open(f"/proc/{pid}/stat") as stat:
+            return stat.read().rpartition(")")[2].split()[0] == "Z"
+    except (ProcessLookupError, FileNotFoundError):
+        return True
+
+
+__all__ = ["AT_MOST", "HOLDFAST", "end", "gone", "signal", "wait_for_waiter"]

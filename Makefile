@@ -37,8 +37,8 @@ check: $(VENV)/.dev  ## format, lint, types, and that the docs build
 	@$(BIN)/ruff format --check --quiet .
 	@$(BIN)/ruff check --quiet .
 	@$(BIN)/mypy
-	@$(BIN)/pyright --warnings
-	@$(BIN)/pyright --verifytypes holdfast --ignoreexternal | tail -n 3
+	@$(BIN)/pyright --pythonpath $(BIN)/python --warnings
+	@PYTHONPATH=src $(BIN)/pyright --pythonpath $(BIN)/python --verifytypes holdfast --ignoreexternal | tail -n 3
 
 bench: $(VENV)/.dev  ## speed, beside floors and rivals in the same run; results under bench/results/
 	@$(RUN) bench

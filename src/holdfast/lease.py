@@ -81,7 +81,7 @@ class BaseLease(Hold):
         self.ensure()
         reply, asked = yield from insist(self.site, self.store_key, op, self.valid_until)
         if type(reply) is Granted:
-            self.payload = reply.payload
+            self.payload: bytes | None = reply.payload
             if type(op) is Renew:
                 self.extend(asked, op.ttl)
                 self.site.keeper.add(self)
@@ -102,7 +102,7 @@ class BaseLease(Hold):
 
     def _release(self) -> Program[None]:
         if self.depth > 1:
-            self.depth -= 1
+            self.depth: int = self.depth - 1
             return
         if not self.site.keeper.retire(self) or self.generation != forks.generation:
             return

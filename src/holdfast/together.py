@@ -113,7 +113,7 @@ class _SeveralLeases(BaseLease):
         for part in self.parts:
             reason: LossReason | None = part.loss()
             if reason is not None:
-                self.lost_for = reason
+                self.lost_for: LossReason | None = reason
                 return reason
         return None
 

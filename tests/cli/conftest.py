@@ -18,6 +18,7 @@ AT_MOST = 20.0
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
+    (tmp_path / "store").mkdir()
     return f"sqlite:///{tmp_path}/store/locks.db"
 
 

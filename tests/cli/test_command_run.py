@@ -10,9 +10,10 @@ import subprocess
 import time
 
 import pytest
+
 from conftest import AT_MOST, end, wait_for_waiter
 
-UNREACHABLE = "sqlite:////dev/null/no/locks.db"
+UNREACHABLE = "sqlite:////proc/locks.db"
 
 
 # --- exit codes -------------------------------------------------------------------------------------------------------
@@ -185,11 +186,11 @@ def test_stdin_and_stdout_pass_through_untouched(holdfast):
 def test_descriptors_pass_through_and_ours_do_not(holdfast):
     read, write = os.pipe()
     try:
-        done = holdfast("run", "k", "--", "sh", "-c", f"echo x >&{write}; ls /proc/self/fd", pass_fds=(write,))
-        assert os.read(read, 2) == b"x\n"
+        done = holdfast("run", "k", "--", "sh", "-c", f"echo x >/dev/fd/{write}; ls /proc/self/fd", pass_fds=(write,))
     finally:
-        os.close(read)
         os.close(write)
+    with open(read) as passed:
+        assert passed.read() == "x\n"
     assert len(done.stdout.split()) == 5  # the three, the one passed on, and the folder that ls reads
 
 

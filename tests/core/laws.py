@@ -144,8 +144,7 @@ def holders_lose_nothing(moment: Moment) -> bool:
     """Only by its own release, hand-over or shrinking, or by a break, does a grant become less; never shorter."""
     after = {grant.owner: grant for grant in moment.after.grants}
     return all(
-        given_up(moment.op, grant)
-        or (grant.owner in after and kept_whole(grant, after[grant.owner], own=moment.op))
+        given_up(moment.op, grant) or (grant.owner in after and kept_whole(grant, after[grant.owner], own=moment.op))
         for grant in moment.holders().values()
     )
 

@@ -57,7 +57,7 @@ class Ledger:
         if type(op) is not Enrol:
             draft.pass_time(now)
         answer, changed = getattr(draft, "on_" + type(op).__name__.lower())(op, now)
-        if changed or self.fences() != draft.fences() and answer[0] == "denied":
+        if changed or (self.fences() != draft.fences() and answer[0] == "denied"):
             self.__dict__.update(draft.__dict__)
         return answer
 

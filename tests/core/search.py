@@ -9,6 +9,7 @@ the fence may run ahead of the clock (one grant more in the same instant, each t
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -154,9 +155,14 @@ def force(owners: str, marks: tuple[str, ...], ahead: int, *, kept: bool = True)
     want = Want("semaphore", 2, 1, 2)
     ops: list[Op] = []
     for place, owner in enumerate(owners):
-        ops += (Acquire(owner, want._replace(weight=2 - place % 2), 2), Renew(owner, 3), Release(owner), Shrink(owner, 1))
+        ops += (
+            Acquire(owner, want._replace(weight=2 - place % 2), 2),
+            Renew(owner, 3),
+            Release(owner),
+            Shrink(owner, 1),
+        )
     ops += (Revoke(mark, "ops", "stuck") for mark in marks)
-    ops += (Pass(owner, heir, 2) for owner, heir in zip(owners, owners[1:], strict=False))
+    ops += (Pass(owner, heir, 2) for owner, heir in itertools.pairwise(owners))
     if kept:
         ops += (Amend(owners[0], b"page 7", NOW + 1), Enrol(b"gpu"), Dismiss())
         ops.append(Acquire(owners[-1], want._replace(payload=b"mine"), 0))

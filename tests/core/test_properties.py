@@ -190,7 +190,9 @@ texts = st.one_of(
     st.sampled_from(["", " ", "  two  ", "%", "%20", "%2520", "%0A", "a\nb", "\r\n", "\n\n", "\ud800", "\ud83d\ude00"]),
     st.sampled_from(["\0", "\x85", "\u2028", "g x 1 2 3", "\x1b[31m", "+", "-", "e\u0301", "\U0010ffff"]),
 )
-payloads = st.none() | st.binary(max_size=20) | st.sampled_from([b"", b"\n", b"\n\n", b"a\n\nb\n\n", b"\xff\xfe", b"1 0"])
+payloads = (
+    st.none() | st.binary(max_size=20) | st.sampled_from([b"", b"\n", b"\n\n", b"a\n\nb\n\n", b"\xff\xfe", b"1 0"])
+)
 
 grants = st.builds(Grant, names, instants, instants, instants, spans, st.integers(1, MANY), texts)
 waiters = st.builds(Waiter, names, instants, spans, spans, st.integers(1, MANY), texts)
@@ -279,7 +281,7 @@ def test_time_only_takes_from_those_who_have(record: Record, now: int, later: in
     assert all(waiter in record.queue for waiter in settled.queue)
     after = settle(settled, now + later)
     assert after.fence >= settled.fence
-    assert {broken for broken in after.broken} <= {broken for broken in settled.broken}
+    assert set(after.broken) <= set(settled.broken)
 
 
 @given(records, st.frozensets(names, max_size=3), instants)
@@ -329,9 +331,7 @@ def test_the_rules_do_not_care_when_they_run(history: list[tuple[Op, int]], by: 
 def shifted(record: Record, by: int) -> Record:
     return record._replace(
         fence=record.fence and record.fence + by,
-        grants=tuple(
-            g._replace(fence=g.fence + by, since=g.since + by, expires=g.expires + by) for g in record.grants
-        ),
+        grants=tuple(g._replace(fence=g.fence + by, since=g.since + by, expires=g.expires + by) for g in record.grants),
         queue=tuple(waiter._replace(expires=waiter.expires + by) for waiter in record.queue),
         broken=tuple(broken._replace(until=broken.until + by) for broken in record.broken),
     )

@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 
 import pytest
+from laws import LAWS, Violation
 from planted import BUGS, Bug, plant
 from search import SCOPES, WIDE, Scope, search
 
 from holdfast.core import step as rules
-from laws import LAWS, Violation
 
 BY_NAME = {scope.name: scope for scope in SCOPES}
 

@@ -76,9 +76,7 @@ class Actor:
         try:
             self.command = self.program.send(result)
             while not isinstance(self.command, (Send, Pause)):
-                self.command = self.program.send(
-                    clock.ticks() if isinstance(self.command, Ticks) else clock.wall()
-                )
+                self.command = self.program.send(clock.ticks() if isinstance(self.command, Ticks) else clock.wall())
         except StopIteration:
             self.is_done = True
 

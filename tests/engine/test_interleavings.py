@@ -65,8 +65,7 @@ def begin(clock, *, scheme, clients, rounds, renewing=False, jump=0.0, fair=None
     referee = Referee()
     made = [client_on(f"{scheme}://explored", clock) for _ in range(clients)]
     actors = [
-        Actor(client, work(client, client.mutex("k", ttl=30, fair=fair), referee, rounds, renewing))
-        for client in made
+        Actor(client, work(client, client.mutex("k", ttl=30, fair=fair), referee, rounds, renewing)) for client in made
     ]
     if jump:
         actors.append(Actor(made[0], time_passes(clock, jump)))
@@ -78,9 +77,7 @@ def begin(clock, *, scheme, clients, rounds, renewing=False, jump=0.0, fair=None
     ("clients", "rounds", "renewing"), [(2, 2, False), (2, 1, True), (3, 1, False)], ids=["2x2", "2 renewing", "3x1"]
 )
 def test_nobody_shares(scheme, clients, rounds, renewing, record_property):
-    runs = explore(
-        partial(begin, scheme=scheme, clients=clients, rounds=rounds, renewing=renewing), at_most=200_000
-    )
+    runs = explore(partial(begin, scheme=scheme, clients=clients, rounds=rounds, renewing=renewing), at_most=200_000)
     record_property("runs", runs)
     assert runs > 1
 
@@ -118,7 +115,7 @@ def test_a_blind_write_is_found(monkeypatch):
         return blind(self, request._replace(expected=there[0] if there else None))
 
     monkeypatch.setattr(swapping.Rows, "_swap", overwrite)
-    with pytest.raises(AssertionError, match="two believe|a fence went back"):
+    with pytest.raises(AssertionError, match=r"two believe|a fence went back"):
         explore(partial(begin, scheme="swapping", clients=2, rounds=1), at_most=1_000)
 
 
@@ -131,5 +128,5 @@ def test_a_missing_check_is_found(monkeypatch, scheme):
 
 def test_a_store_that_forgets_is_found(monkeypatch):
     monkeypatch.setattr(Room, "get", lambda self, key: rules.EMPTY)
-    with pytest.raises(AssertionError, match="two believe|a fence went back"):
+    with pytest.raises(AssertionError, match=r"two believe|a fence went back"):
         explore(partial(begin, scheme="memory", clients=2, rounds=1), at_most=1_000)

@@ -21,7 +21,7 @@ class LossHook:
     """A hook for `connect` that remembers the first loss and rings, from whatever thread it is told."""
 
     def __init__(self) -> None:
-        self.lost = False
+        self.lost: bool = False
         self.ring: Callable[[], object] = bool
 
     def __call__(self, event: Event) -> None:

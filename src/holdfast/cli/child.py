@@ -45,7 +45,7 @@ class Child:
         gate, self._gate = os.pipe()
         self._report, report = os.pipe()
         parent = os.getpid()
-        self.pid = os.fork()
+        self.pid: int = os.fork()
         if not self.pid:
             os.close(self._gate)
             os.close(self._report)

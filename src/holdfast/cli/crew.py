@@ -22,7 +22,7 @@ class Crew:
     def __init__(self, folder: str) -> None:
         self._url = "sqlite:///" + os.path.join(folder, "locks.db").replace("\\", "/")
         self._counter = os.path.join(folder, "counter")
-        self.register = os.path.join(folder, "register.db")
+        self.register: str = os.path.join(folder, "register.db")
         self._processes: list[subprocess.Popen[str]] = []
         worker.make_register(self.register)
 

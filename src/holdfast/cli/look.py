@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import base64
 import time
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -17,10 +18,16 @@ from holdfast.cli.settings import Settings, store_options
 if TYPE_CHECKING:
     from holdfast import LockInfo
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")
+F = TypeVar("F", bound=Callable[..., Any])
 
 FIRST_PAUSE = 0.02
 LONGEST_PAUSE = 0.5
+
+
+def json_option(function: F) -> F:
+    """Add --json to a subcommand."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON, one document per line.")(function)
+
 
 LS_HELP = """List the locks whose keys begin with PREFIX: those that are held, waited for, or carry a payload.
 

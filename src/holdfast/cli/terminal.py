@@ -22,7 +22,7 @@ class Terminal:
             self._file = os.open("/dev/tty", os.O_RDWR | os.O_CLOEXEC | os.O_NOCTTY)
         except OSError:
             self._file = -1
-        self.wanted = self.present and not _is_pipe(1)
+        self.wanted: bool = self.present and not _is_pipe(1)
         """Whether the child is to have the foreground whenever we have it."""
 
     @property

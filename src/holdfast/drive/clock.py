@@ -29,4 +29,4 @@ class SystemClock:
         return time.time_ns() // 1000
 
 
-system_clock = SystemClock()
+system_clock: SystemClock = SystemClock()

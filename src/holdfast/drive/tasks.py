@@ -27,7 +27,7 @@ class TaskEar:
     __slots__ = ("_future", "_loop", "_thread", "rung")
 
     def __init__(self) -> None:
-        self.rung = False
+        self.rung: bool = False
         self._loop = asyncio.get_running_loop()
         self._thread = get_ident()
         self._future: asyncio.Future[None] | None = None
@@ -84,7 +84,7 @@ class AsyncDriver:
     def __init__(self, transport: AsyncTransport, keeper: Keeper, clock: SystemClock = system_clock) -> None:
         self.transport = transport
         self.clock = clock
-        self.bell = Bell(self.new_ear)
+        self.bell: Bell = Bell(self.new_ear)
         self.tell: Callable[[RoundTrip], None] | None = None
         self._at_once = transport.at_once if isinstance(transport, Immediate) else None
         self._keeper = keeper

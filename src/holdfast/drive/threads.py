@@ -29,7 +29,7 @@ class ThreadEar:
     __slots__ = ("_gate", "rung")
 
     def __init__(self) -> None:
-        self.rung = False
+        self.rung: bool = False
         self._gate = Lock()
         self._gate.acquire()
 
@@ -54,7 +54,7 @@ class Driver:
     def __init__(self, transport: Transport, keeper: Keeper, clock: SystemClock = system_clock) -> None:
         self.transport = transport
         self.clock = clock
-        self.bell = Bell(self.new_ear)
+        self.bell: Bell = Bell(self.new_ear)
         self.tell: Callable[[RoundTrip], None] | None = None
         self._keeper = keeper
         keeper.poke = self._poke

@@ -20,7 +20,7 @@ class Bell:
         self._new_ear = new_ear
         self._ears: dict[str, Ear] = {}
         self._early: set[str] = set()
-        self.deaf = False
+        self.deaf: bool = False
         """No hint can reach us from other processes; waiters must ask now and then."""
 
     def expect(self, owner: str) -> None:

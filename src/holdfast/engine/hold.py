@@ -57,30 +57,30 @@ class Hold:
     )
 
     def __init__(self, site: Site, key: str, store_key: str, owner: str, ttl: Micros, born: Micros) -> None:
-        self.site = site
-        self.key = key
-        self.store_key = store_key
-        self.owner = owner
-        self.ttl = ttl
-        self.born = born
+        self.site: Site = site
+        self.key: str = key
+        self.store_key: str = store_key
+        self.owner: str = owner
+        self.ttl: Micros = ttl
+        self.born: Micros = born
         self.valid_until: Micros = born + safe_for(ttl)
-        self.fence = 0
+        self.fence: int = 0
         self.payload: bytes | None = None
         self.member: str | None = None
-        self.line = ""
+        self.line: str = ""
         """The line of this client that it stands at the head of; none for what is shared."""
-        self.renewing = True
+        self.renewing: bool = True
         self.on_lost: Callable[[Any], object] | None = None
         self.holder: tuple[str, object] | None = None
         """What to look it up by when the same thread or task asks again."""
-        self.depth = 1
-        self.passes = 0
-        self.ended = False
-        self.generation = forks.generation
+        self.depth: int = 1
+        self.passes: int = 0
+        self.ended: bool = False
+        self.generation: int = forks.generation
         self.failure: BaseException | None = None
-        self.broken_by = ""
-        self.tries = 0
-        self.slot = -1
+        self.broken_by: str = ""
+        self.tries: int = 0
+        self.slot: int = -1
         self.lost_for: LossReason | None = None
 
     def loss(self) -> LossReason | None:

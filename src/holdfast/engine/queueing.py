@@ -31,11 +31,11 @@ class Place:
     __slots__ = ("called", "ear", "holder", "owner", "passed", "ttl")
 
     def __init__(self, owner: str, holder: str, ttl: Micros, ear: Ear) -> None:
-        self.owner = owner
-        self.holder = holder
-        self.ttl = ttl
-        self.ear = ear
-        self.called = False
+        self.owner: str = owner
+        self.holder: str = holder
+        self.ttl: Micros = ttl
+        self.ear: Ear = ear
+        self.called: bool = False
         self.passed: Passed | None = None
 
     def call(self, passed: Passed | None) -> None:

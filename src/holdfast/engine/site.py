@@ -31,12 +31,12 @@ class Site:
     ) -> None:
         self.name = name
         self.store = store
-        self.push = store.traits.wakes == "push"
+        self.push: bool = store.traits.wakes == "push"
         self.ticks = ticks
         self.chance = chance
         self.bell = bell
         self.keeper = keeper
-        self.lines = Lines()
+        self.lines: Lines = Lines()
         self.held: dict[tuple[str, object], Hold] = {}
         self.orphans: dict[str, tuple[str, Micros]] = {}
         self.hooks: tuple[Callable[[Any], object], ...] = ()

@@ -22,6 +22,7 @@ from holdfast.stores import Backend, Endpoint, Inbox
 from holdfast.stores.here import HereStore, Request, execute, pool_of
 
 if TYPE_CHECKING:
+    from _thread import LockType
     from collections.abc import Callable
 
     from holdfast.url import Address
@@ -78,7 +79,7 @@ class Room:
     """The records that share a name."""
 
     def __init__(self) -> None:
-        self.mutex = Lock()
+        self.mutex: LockType = Lock()
         self.bells: WeakValueDictionary[str, Bell] = WeakValueDictionary()
         self._records: dict[str, Record] = {}
         self._pools: dict[str, Members] = {}
@@ -172,7 +173,7 @@ class _Requests:
                 room = Room()
                 if name:
                     _rooms[name] = room
-        self.room = room
+        self.room: Room = room
 
     def at_once(self, request: Request) -> Any:
         """The answer to the request."""
@@ -201,8 +202,11 @@ class _Requests:
 class MemoryTransport(_Requests):
     """Requests to a room, in the caller's own thread."""
 
-    send = _Requests.at_once
-    close = _Requests.leave
+    def send(self, request: Request) -> Any:
+        return self.at_once(request)
+
+    def close(self) -> None:
+        self.leave()
 
 
 class AsyncMemoryTransport(_Requests):
@@ -222,4 +226,4 @@ def _store(_address: Address) -> HereStore:
     return HereStore(TRAITS)
 
 
-backend = Backend(_store, MemoryTransport, AsyncMemoryTransport)
+backend: Backend = Backend(_store, MemoryTransport, AsyncMemoryTransport)

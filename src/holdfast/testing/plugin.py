@@ -55,9 +55,7 @@ def holdfast_locks(holdfast_client: Callable[[], Client]) -> Client:
 
 
 @pytest.fixture
-def holdfast_async_client(
-    holdfast_time: VirtualClock, holdfast_faults: TestFaults
-) -> Callable[[], AsyncClient]:
+def holdfast_async_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) -> Callable[[], AsyncClient]:
     """Makes clients for asyncio of one store in memory, in virtual time; to be called inside the event loop."""
     from holdfast.testing import TestStore
 

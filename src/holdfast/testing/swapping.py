@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from itertools import count
 from threading import Lock
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.core.codec import dump, load
 from holdfast.core.record import EMPTY, Micros, Record
@@ -19,6 +19,9 @@ from holdfast.engine.program import WALL, Program, Send
 from holdfast.engine.store import Page, There, Traits
 from holdfast.stores import Backend, Endpoint, Inbox
 from holdfast.url import Address
+
+if TYPE_CHECKING:
+    from _thread import LockType
 
 
 class Load(NamedTuple):
@@ -41,7 +44,7 @@ class Rows:
     """Versioned bytes by key."""
 
     def __init__(self) -> None:
-        self.mutex = Lock()
+        self.mutex: LockType = Lock()
         self.rows: dict[str, tuple[int, bytes]] = {}
         self._versions = count(1)
 
@@ -108,7 +111,7 @@ class _Requests:
     """What both colours have in common."""
 
     def __init__(self, endpoint: Endpoint) -> None:
-        self.rows = rows_of(endpoint.address)
+        self.rows: Rows = rows_of(endpoint.address)
 
     def listen(self, bell: Bell) -> Inbox | None:
         bell.deaf = True
@@ -149,5 +152,5 @@ def _without_clock(_address: Address) -> BySwap[int]:
     return BySwap(Observer(SwappingStore(Traits(clock="none", wakes="poll", scope="process", survives="nothing"))))
 
 
-swapping = Backend(_with_clock, SwappingTransport, AsyncSwappingTransport)
-clockless = Backend(_without_clock, SwappingTransport, AsyncSwappingTransport)
+swapping: Backend = Backend(_with_clock, SwappingTransport, AsyncSwappingTransport)
+clockless: Backend = Backend(_without_clock, SwappingTransport, AsyncSwappingTransport)

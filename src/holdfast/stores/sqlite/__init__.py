@@ -33,4 +33,4 @@ def _store(_address: Address) -> HereStore:
     return HereStore(TRAITS)
 
 
-backend = Backend(_store, _transport, _async_transport, OPTIONS)
+backend: Backend = Backend(_store, _transport, _async_transport, OPTIONS)

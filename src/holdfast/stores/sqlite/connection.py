@@ -58,7 +58,7 @@ class Connection:
         self._client = client
         self._checkpoints = checkpoints
         self.presence: Presence | None = None
-        self.writes = 0
+        self.writes: int = 0
         self.on_open: Callable[[sqlite3.Connection], None] = _nothing
         self._raw: sqlite3.Connection | None = None
 
@@ -77,7 +77,8 @@ class Connection:
         prepare(path, self.chosen.network_fs)
         raw = sqlite3.connect(path, timeout=0, isolation_level=None, check_same_thread=False)
         try:
-            cursor = self.cursor = raw.cursor()
+            self.cursor: sqlite3.Cursor = raw.cursor()
+            cursor = self.cursor
             if cursor.execute("pragma journal_mode = wal").fetchone()[0] != "wal":
                 raise StoreUnavailable(f"{path} can't use SQLite's write-ahead log: name a file on a local disk")
             cursor.execute(f"pragma synchronous = {self.chosen.synchronous}")
@@ -91,7 +92,7 @@ class Connection:
         except BaseException:
             raw.close()
             raise
-        self.rows = table.Rows(cursor, self.presence, self.boot)
+        self.rows: table.Rows = table.Rows(cursor, self.presence, self.boot)
         self._inode = os.stat(path).st_ino
         self._checked = system_clock.ticks()
         self._raw = raw
@@ -110,6 +111,8 @@ class Connection:
                     f"{version[0] if version else 'unknown'}, ours {table.VERSION}) and was left as it is: "
                     "upgrade holdfast, or name another file"
                 )
+            self.boot: int
+            self._epoch: Micros
             self.boot, self._epoch = table.enter_boot(
                 cursor, boot_id(), system_clock.ticks(), system_clock.wall(), slack=CHECK_EVERY
             )

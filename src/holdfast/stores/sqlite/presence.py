@@ -46,7 +46,7 @@ class Presence:
     """That this client lives, and whether another one does."""
 
     def __init__(self, database: str, client: str) -> None:
-        self.folder = f"{database}-clients"
+        self.folder: str = f"{database}-clients"
         self.client = client
         self._file = self._path(client)
         self._fd: int | None = None

@@ -131,19 +131,32 @@ class BasePool(Generic[L]):
         hold.passes = turn.passes
         hold.line = self._prefix
         site.keeper.add(hold)
+        lease: L | None = None
+        try:
+            try:
+                lease = yield from self._when_free(where, until, owner)
+            finally:
+                site.bell.forget(owner)
+                site.keeper.retire(hold)
+                yield from relinquish(site, hold)
+        except GeneratorExit:
+            raise
+        except BaseException:
+            if lease is not None:  # we were interrupted while passing the turn on
+                yield from lease._release()
+            raise
+        return lease
+
+    def _when_free(self, where: Where | None, until: Micros, owner: str) -> Program[L | None]:
+        site = self._client.site
         ear = site.bell.listen(owner)
         patience = Patience(site.woken and where is None, site.chance)
-        try:
-            while True:
-                lease = yield from self._try(where)
-                now = yield TICKS
-                if lease is not None or now >= until:
-                    return lease
-                yield Pause(ear, min(until, now + patience.pause(), now + self._soonest))
-        finally:
-            site.bell.forget(owner)
-            site.keeper.retire(hold)
-            yield from relinquish(site, hold)
+        while True:
+            lease = yield from self._try(where)
+            now = yield TICKS
+            if lease is not None or now >= until:
+                return lease
+            yield Pause(ear, min(until, now + patience.pause(), now + self._soonest))
 
     _soonest: Micros = FOREVER
     """How long the last answer said that it takes until a member can be free."""

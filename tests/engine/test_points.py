@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from itertools import count
 
 import pytest
 
@@ -21,6 +22,8 @@ from holdfast.stores.memory import AsyncMemoryTransport, MemoryTransport
 from holdfast.testing.clock import AsyncVirtualDriver, VirtualClock, VirtualDriver
 from holdfast.testing.swapping import AsyncSwappingTransport, SwappingTransport, clockless, swapping
 from holdfast.url import parse
+
+numbers = count()
 
 FAILURES = {
     "Ctrl-C": KeyboardInterrupt,
@@ -63,7 +66,7 @@ class World:
     def __init__(self, scheme):
         self.clock = VirtualClock()
         self.scheme = scheme
-        self.address = parse(f"{scheme}://points-{id(self)}")
+        self.address = parse(f"{scheme}://points-{next(numbers)}")
         self.client = self.make(Breaking)
         self.other = self.make(VirtualDriver)
 
@@ -202,7 +205,7 @@ class AsyncWorld:
 
     def __init__(self, scheme):
         self.clock = VirtualClock()
-        self.address = parse(f"{scheme}://async-points-{id(self)}")
+        self.address = parse(f"{scheme}://points-{next(numbers)}")
         self.client = self.make()
         self.other = self.make()
 
@@ -253,14 +256,17 @@ async def async_take_all(world):
 
 async def async_take_handed_over(world):
     """Another task of the same client has it, and hands it over."""
-    holder = await world.client.mutex("k").acquire()
+    held = asyncio.Event()
 
     async def hand_over():
+        holder = await world.client.mutex("k").acquire()
+        held.set()
         await asyncio.sleep(0)
         await holder.release()
 
     handing = asyncio.create_task(hand_over())
     try:
+        await held.wait()
         return await world.client.mutex("k").acquire(timeout=60)
     finally:
         while not handing.done():
@@ -275,11 +281,6 @@ async def async_take_any(world):
 async def async_block(world):
     async with world.client.mutex("k"):
         await asyncio.sleep(0)
-
-
-async def async_permit_after_waiting(world):
-    await world.other.semaphore("k", 2, weight=2, ttl=5).acquire() if False else None
-    return await world.client.semaphore("k", 2).acquire(timeout=60)
 
 
 ASYNC_SCENARIOS = (

@@ -36,7 +36,8 @@ Ends: TypeAlias = dict[tuple[Who, int], Micros]
 class Sighting(NamedTuple, Generic[V]):
     """A row as it was last seen, and what that means in our own time."""
 
-    version: V
+    version: V | None
+    """None: it was seen in passing, and must be read before it is changed."""
     ends: Ends
 
 
@@ -87,7 +88,15 @@ class Observer(Generic[V]):
     def scan(self, prefix: str, after: str, limit: int) -> Program[Page]:
         page = yield from self._inner.scan(prefix, after, limit)
         now = yield from self.now()
-        return Page(now, [(key, incoming(stored, self._known(key), now)[0]) for key, stored in page.records])
+        return Page(now, [(key, self._glimpse(key, stored, now)) for key, stored in page.records])
+
+    def _glimpse(self, key: str, stored: Record, now: Micros) -> Record:
+        """A row seen in passing: its watch begins too, or who only looks would never see anybody's end."""
+        record, ends = incoming(stored, self._known(key), now)
+        if ends:
+            before = self._sightings.get(key)
+            self._watch(key, Sighting(before.version if before is not None else None, ends))
+        return record
 
     def _known(self, key: str) -> Ends:
         sighting = self._sightings.get(key)

@@ -1,22 +1,24 @@
 """Virtual time: drivers whose waiting takes none, for tests of what happens after a minute or a day.
 
-Everything that shares one `VirtualClock` lives in its time.  Time passes when a test says `advance`, and when somebody
-waits: then it goes on to the moment when that wait ends, and all that is due on the way (renewals, expiries) happens in
-its order.
+Everything that shares one `VirtualClock` lives in its time.  Time passes when a test says `advance` (in asyncio: `await
+elapse`), and when somebody waits: then it goes on to the moment when that wait ends, and all that is due on the way
+(renewals, expiries) happens in its order.
 """
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable
 from typing import Any
 
 from holdfast.drive.clock import SystemClock
-from holdfast.drive.tasks import AsyncDriver
+from holdfast.drive.tasks import AsyncDriver, finish
 from holdfast.drive.threads import Driver
 from holdfast.durations import Seconds, micros
 from holdfast.engine.keeper import Keeper
 from holdfast.engine.program import SECOND, Micros
-from holdfast.stores import AsyncTransport, Transport
+from holdfast.errors import StoreError
+from holdfast.stores import CLOSED, AsyncTransport, Transport
 
 START: Micros = 1_700_000_000 * SECOND
 LONGEST_WAIT: Micros = 30 * 24 * 3600 * SECOND
@@ -27,12 +29,14 @@ OTHERS_TURNS = 25
 class VirtualClock(SystemClock):
     """A clock that stands still until it is moved."""
 
-    __slots__ = ("_keeping", "_now", "_waits")
+    __slots__ = ("_async_keeping", "_keeping", "_moving", "_now", "_waits")
 
     def __init__(self) -> None:
         self._now = START
         self._keeping: list[VirtualDriver] = []
+        self._async_keeping: list[AsyncVirtualDriver] = []
         self._waits: dict[object, Micros] = {}
+        self._moving = False
 
     def ticks(self) -> Micros:
         return self._now
@@ -40,8 +44,16 @@ class VirtualClock(SystemClock):
     def wall(self) -> Micros:
         return self._now
 
+    def sleep(self, length: Seconds) -> None:
+        """What the process does not see pass: it was stopped, or the machine slept.  No keeper runs."""
+        self._now += micros(length, "length")
+
+    # --- threads ----------------------------------------------------------------------------------------------------
+
     def advance(self, length: Seconds) -> None:
         """Let so much time pass, and with it all that is due."""
+        if self._async_keeping:
+            raise AssertionError("clients for asyncio can't do here what is due: write `await ... .elapse(seconds)`")
         self.advance_to(self._now + micros(length, "length"))
 
     def advance_to(self, until: Micros) -> None:
@@ -55,9 +67,38 @@ class VirtualClock(SystemClock):
             driver.run(driver.keeper.round())
         self._now = max(self._now, until)
 
-    def sleep(self, length: Seconds) -> None:
-        """What the process does not see pass: it was stopped, or the machine slept.  No keeper runs."""
-        self._now += micros(length, "length")
+    # --- asyncio ----------------------------------------------------------------------------------------------------
+
+    async def elapse(self, length: Seconds) -> None:
+        """Let so much time pass, and with it all that is due; in asyncio."""
+        await self.wait(self._now + micros(length, "length"), bool)
+
+    async def wait(self, until: Micros, over: Callable[[], bool]) -> None:
+        """Until then, or until it is over; who waits for the nearest moment moves the time, when all others wait too."""
+        me = object()
+        self._waits[me] = until
+        try:
+            while self._now < until and not over():
+                for _ in range(OTHERS_TURNS):
+                    await asyncio.sleep(0)
+                if not (over() or self._moving) and until <= min(self._waits.values()) < self._now + LONGEST_WAIT:
+                    await finish(asyncio.ensure_future(self._move(until)))
+        finally:
+            del self._waits[me]
+
+    async def _move(self, until: Micros) -> None:
+        self._moving = True
+        try:
+            while self._async_keeping:
+                driver = min(self._async_keeping, key=lambda one: one.keeper.plan())
+                due = driver.keeper.plan()
+                if due > until:
+                    break
+                self.advance_to(due)
+                await driver.run(driver.keeper.round())
+            self.advance_to(until)
+        finally:
+            self._moving = False
 
 
 class VirtualDriver(Driver):
@@ -90,38 +131,27 @@ class VirtualDriver(Driver):
 
 
 class AsyncVirtualDriver(AsyncDriver):
-    """Runs the programs of a client for asyncio, in virtual time: it passes when all tasks wait."""
+    """Runs the programs of a client for asyncio, in virtual time."""
 
     def __init__(self, transport: AsyncTransport, keeper: Keeper, clock: VirtualClock) -> None:
         super().__init__(transport, keeper, clock)
+        self.keeper = keeper
         self._time = clock
+        clock._async_keeping.append(self)
+
+    def _poke(self) -> None:
+        """No task: whoever moves the time runs the keeper."""
 
     async def pause(self, ear: Any, until: Micros) -> bool:
         if self.listen():
             ear.rung = True
-        await self._pass_time(ear, until)
+        await self._time.wait(until, lambda: ear.rung or self._dismissed)
         rang: bool = ear.rung
+        if not rang and self._dismissed:
+            raise StoreError(CLOSED)
         ear.rung = False
         return rang
 
-    async def _pass_time(self, ear: Any, until: Micros) -> None:
-        waits = self._time._waits
-        waits[ear] = until
-        try:
-            while not ear.rung and self._time.ticks() < until and not self._dismissed:
-                for _ in range(OTHERS_TURNS):
-                    await asyncio.sleep(0)
-                if not ear.rung and until <= min(waits.values()):
-                    self._time.advance_to(until)
-        finally:
-            del waits[ear]
-
-    async def _keep(self) -> None:
-        ear = self._task_ear = self.new_ear()  # type: ignore[assignment]
-        while not self._closed:
-            ear.rung = False
-            due = self._keeper.plan()
-            if due > self._time.ticks():
-                await self._pass_time(ear, due)
-                continue
-            await self.run(self._keeper.round())
+    async def close(self) -> None:
+        self._time._async_keeping.remove(self)
+        await super().close()

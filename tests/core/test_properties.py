@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings, strategies as st
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 from ledger import Ledger, told
 
@@ -178,7 +178,7 @@ def test_the_ledger_notices_another_rule(name: str, monkeypatch: pytest.MonkeyPa
     }
     monkeypatch.setattr(rules, name, wrong[name])
     with pytest.raises((AssertionError, ValueError)):
-        run_state_machine_as_test(Comparison, settings=settings(STEADY, phases=[], max_examples=200))
+        run_state_machine_as_test(Comparison, settings=settings(STEADY, phases=[Phase.generate], max_examples=200))
 
 
 # --- records of any kind ---------------------------------------------------------------------------------------------
@@ -203,6 +203,12 @@ def several(entries: st.SearchStrategy) -> st.SearchStrategy:
     return st.lists(entries, max_size=4, unique_by=lambda entry: entry.owner).map(tuple)
 
 
+def holding_or_waiting(record: Record) -> Record:
+    """Nobody does both."""
+    holders = {grant.owner for grant in record.grants}
+    return record._replace(queue=tuple(waiter for waiter in record.queue if waiter.owner not in holders))
+
+
 records = st.builds(
     Record,
     st.integers(0, FOREVER),
@@ -213,7 +219,7 @@ records = st.builds(
     several(breaks),
     payloads,
     st.sampled_from([0, 5, 15, FOREVER]),
-)
+).map(holding_or_waiting)
 
 
 @given(records)

@@ -17,8 +17,8 @@ from holdfast.engine.site import Site
 from holdfast.engine.store import Page
 from holdfast.errors import ConfigError
 from holdfast.info import HOST, LockInfo, info_of
-from holdfast.keys import Area, check_name, head
-from holdfast.lock import Spec
+from holdfast.keys import Area, check_name, check_payload, head
+from holdfast.lock import Spec, line_of
 from holdfast.observe import events
 from holdfast.stores import Backend, Endpoint
 from holdfast.url import Address, backend_for, check_options
@@ -134,14 +134,14 @@ class BaseClient:
     ) -> Spec:
         if self._closed:
             raise ConfigError(f"this client of {self.address} is closed: connect again")
-        if payload is not None and type(payload) is not bytes:
-            raise ConfigError(f"a payload is bytes, not {type(payload).__name__}: encode it first")
+        if payload is not None:
+            check_payload(payload)
         if isinstance(on_lost, str):
             on_lost = self._named_reaction(on_lost)
         want = Want(kind, limit, weight, self._check_ttl(ttl), payload)
         in_line = self.site.push if fair is None else fair
         store_key = self.store_key("lock", key)
-        return Spec(key, store_key, f"{kind} {store_key}", want, in_line, reentrant, renew, on_lost)
+        return Spec(key, store_key, line_of(want, store_key), want, in_line, reentrant, renew, on_lost)
 
     def _named_reaction(self, name: str) -> Callable[[Any], object]:
         raise ConfigError(f"on_lost={name!r} is not known here: pass a function that takes the lease")
@@ -177,6 +177,8 @@ class BaseClient:
     def _page(self, prefix: str, after: str) -> Program[tuple[list[LockInfo], str]]:
         """The locks of one page that are held, waited for or carry something; and where the next page begins."""
         start = self._heads["lock"]
+        if prefix:
+            check_name(prefix, "prefix")
         page: Page = yield from self.site.store.scan(start + prefix, after, PAGE)
         infos = [info_of(key[len(start) :], record, page.now) for key, record in page.records]
         last = page.records[-1][0] if len(page.records) == PAGE else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import atexit
 from collections.abc import Callable, Iterator
-from threading import current_thread, get_ident
+from threading import current_thread
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 from weakref import WeakSet
@@ -53,8 +53,9 @@ class Client(BaseClient):
         forks.tell(self)
 
     def who(self) -> tuple[object, str]:
-        """This thread, and how it is described to others."""
-        return get_ident(), f"{HOST} {self._pid} {current_thread().name}" if self._metadata else ""
+        """This thread, and how it is described to others; its number would be another thread's once it has ended."""
+        thread = current_thread()
+        return thread, f"{HOST} {self._pid} {thread.name}" if self._metadata else ""
 
     def after_fork(self) -> None:
         """In a forked child: hold nothing, and work on our own."""

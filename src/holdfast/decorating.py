@@ -36,6 +36,18 @@ def filling(template: str, func: Callable[..., Any]) -> Fill:
     return fill
 
 
+def refuse_generator(func: Callable[..., Any]) -> None:
+    """A `ConfigError` for a function whose call returns before anything of it has run."""
+    import inspect
+
+    inner = inspect.unwrap(func)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise ConfigError(
+            f"{inner.__qualname__}() is a generator function, and its body would run when the lock is given back: "
+            "hold the lock inside of it"
+        )
+
+
 def is_async(func: Callable[..., Any]) -> bool:
     """Whether calling it gives something to await."""
     import inspect

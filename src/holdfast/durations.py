@@ -21,9 +21,16 @@ def micros(length: Seconds, what: str) -> Micros:
     else:
         raise ConfigError(f"{what} is a number of seconds or a timedelta, not {type(length).__name__}")
     if not 0 <= seconds <= 1e9:
-        found = repr(seconds) if abs(seconds) < 1e300 else "far too many"
+        found = "far too many" if abs(seconds) >= 1e300 else repr(seconds)
         raise ConfigError(f"{what} is {found} s: it must be a number of seconds from 0 to 1e9")
     return round(seconds * SECOND) or (1 if seconds else 0)
+
+
+def in_seconds(length: Seconds | None) -> str:
+    """The duration as messages say it."""
+    if length is None:
+        return "any time"
+    return f"{length.total_seconds() if isinstance(length, timedelta) else length:g} s"
 
 
 def deadline(timeout: Seconds | None, now: Micros) -> Micros:

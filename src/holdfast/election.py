@@ -10,7 +10,8 @@ from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from holdfast.durations import Seconds, micros
-from holdfast.engine.program import TICKS, Pause, Program
+from holdfast.engine.program import TICKS, Micros, Pause, Program
+from holdfast.errors import ConfigError
 from holdfast.info import Holder
 from holdfast.lease import Lease
 from holdfast.lock import Acquiring, AsyncLock, BaseLock, Lock, Spec
@@ -19,6 +20,14 @@ if TYPE_CHECKING:
     from holdfast.client import BaseClient
     from holdfast.client_tasks import AsyncClient
     from holdfast.client_threads import Client
+
+
+def pause_between(poll: Seconds) -> Micros:
+    """How long to pause before looking again."""
+    pause = micros(poll, "poll")
+    if not pause:
+        raise ConfigError("poll=0 would ask without end: pass the seconds between two looks")
+    return pause
 
 
 class _BaseElection:
@@ -41,14 +50,15 @@ class _BaseElection:
         info = yield from self._client._inspect(self.key)
         return info.holders[0] if info is not None and info.holders else None
 
-    def _change(self, fence: int, poll: Seconds) -> Program[Holder | None]:
-        """Wait until the leader is another one than that with this fence (0: nobody)."""
+    def _change(self, leader: Holder | None, poll: Micros) -> Program[Holder | None]:
+        """Wait until the leader is another one than this."""
+        fence = leader.fence if leader else 0
         while True:
             leader = yield from self._leader()
             if (leader.fence if leader else 0) != fence:
                 return leader
             now = yield TICKS
-            yield Pause(None, now + micros(poll, "poll"))
+            yield Pause(None, now + poll)
 
 
 class Election(_BaseElection):
@@ -73,10 +83,11 @@ class Election(_BaseElection):
 
     def follow(self, *, poll: Seconds = 0.5) -> Iterator[Holder | None]:
         """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""
+        pause = pause_between(poll)
         leader = self.leader()
         while True:
             yield leader
-            leader = self._client.driver.run(self._change(leader.fence if leader else 0, poll))
+            leader = self._client.driver.run(self._change(leader, pause))
 
 
 class AsyncElection(_BaseElection):
@@ -98,7 +109,8 @@ class AsyncElection(_BaseElection):
 
     async def follow(self, *, poll: Seconds = 0.5) -> AsyncIterator[Holder | None]:
         """Who leads now, and then every change as it is seen; None: nobody does.  It never ends by itself."""
+        pause = pause_between(poll)
         leader = await self.leader()
         while True:
             yield leader
-            leader = await self._client.driver.run(self._change(leader.fence if leader else 0, poll))
+            leader = await self._client.driver.run(self._change(leader, pause))

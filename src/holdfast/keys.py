@@ -39,6 +39,12 @@ def check_name(name: object, what: str = "key") -> str:
     return name
 
 
+def check_payload(payload: object) -> None:
+    """A `ConfigError` unless it can be stored as it is."""
+    if type(payload) is not bytes:
+        raise ConfigError(f"a payload is bytes, not {type(payload).__name__}: encode it first")
+
+
 def shown(name: str) -> str:
     """The name as a message can carry it."""
     return ascii(name if len(name) <= 60 else name[:57] + "...")

@@ -12,6 +12,7 @@ from holdfast.engine.hold import Hold, LossReason
 from holdfast.engine.locking import insist, relinquish
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Program
 from holdfast.errors import LeaseLost, NotHeld
+from holdfast.keys import check_payload
 from holdfast.observe import events
 
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ class BaseLease(Hold):
             if type(op) is Renew:
                 self.extend(asked, op.ttl)
                 self.site.keeper.add(self)
+                self.site.tell(events.Renewed(self.key, self.fence))
         elif type(reply) is NotHeldReply:
             self.site.keeper.learn(self, reply)
             raise self._error()
@@ -93,6 +95,7 @@ class BaseLease(Hold):
         yield from self._ask(Renew(self.owner, self.ttl if ttl is None else micros(ttl, "ttl")))
 
     def _amend(self, payload: bytes) -> Program[None]:
+        check_payload(payload)
         keep = FOREVER if payload or self.member is not None else 0
         yield from self._ask(Amend(self.owner, payload or None, keep))
 
@@ -107,7 +110,7 @@ class BaseLease(Hold):
         if not self.site.keeper.retire(self) or self.generation != forks.generation:
             return
         yield from relinquish(self.site, self)
-        if self.site.hooks:
+        if self.site.hooks and self.lost_for is None:
             held = ((yield TICKS) - self.born) / SECOND
             self.site.tell(events.Released(self.key, self.fence, held))
 
@@ -166,7 +169,7 @@ class Lease(BaseLease):
 class AsyncLease(BaseLease):
     """Proof of holding a lock, in asyncio; see `Lease`."""
 
-    __slots__ = ("_cancel",)
+    __slots__ = ()
 
     _driver: AsyncDriver
 
@@ -187,14 +190,15 @@ class AsyncLease(BaseLease):
         await self._driver.run(self._release())
 
     async def __aenter__(self) -> Self:
-        self._cancel = Cancel(self) if self.on_lost is cancel_body else None
+        if self.on_lost is cancel_body:
+            self.on_lost = Cancel()
         return self
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> Literal[False]:
         reason = self.loss()
-        if self._cancel is not None and self._cancel.caught(error):
+        if isinstance(self.on_lost, Cancel) and self.on_lost.caught(error, last=self.depth == 1):
             error = None
         await self.release()
         self._verdict(error, reason)
@@ -209,27 +213,34 @@ class Cancel:
     """Cancels the task that is inside a lease's block when the lease is lost, and knows its own cancellation again.
 
     The same way as `asyncio.timeout`: a cancellation of ours becomes `LeaseLost` only if nobody else has cancelled the
-    task as well.
+    task as well.  It is never sent by the task itself (which may be the one to find out, by asking its lease), because
+    that would strike at the first await behind the block, nor from another thread.
     """
 
-    def __init__(self, lease: AsyncLease) -> None:
+    def __init__(self) -> None:
         import asyncio
 
         task = asyncio.current_task()
         assert task is not None, "a block of asyncio runs in a task"
         self._task = task
         self._before = task.cancelling()
+        self._inside = True
         self._sent = False
-        lease.on_lost = self
 
     def __call__(self, _lease: object) -> None:
-        self._sent = True
-        self._task.cancel()
+        self._task.get_loop().call_soon_threadsafe(self._send)
 
-    def caught(self, error: BaseException | None) -> bool:
-        """Whether this error is our cancellation arriving, and nobody else's."""
+    def _send(self) -> None:
+        if self._inside and not self._sent:
+            self._sent = True
+            self._task.cancel()
+
+    def caught(self, error: BaseException | None, *, last: bool) -> bool:
+        """A block has ended (`last`: and with it all of them).  Whether this error is our cancellation arriving, and nobody else's."""
         import asyncio
 
+        self._inside = not last
         if not self._sent:
             return False
+        self._sent = False
         return self._task.uncancel() <= self._before and isinstance(error, asyncio.CancelledError)

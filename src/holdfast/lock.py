@@ -12,11 +12,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from holdfast.core.ops import Want
-from holdfast.decorating import filling, is_async
+from holdfast.decorating import filling, is_async, refuse_generator
 from holdfast.durations import Seconds, deadline
 from holdfast.engine.locking import Attempt, Taken, acquire
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
-from holdfast.errors import AcquireTimeout, ConfigError
+from holdfast.errors import AcquireTimeout, ConfigError, StoreError
 from holdfast.info import holder_of
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.observe import events
@@ -44,6 +44,11 @@ class Spec(NamedTuple):
     reentrant: bool
     renewing: bool
     on_lost: Callable[[Any], object] | None
+
+
+def line_of(want: Want, store_key: str) -> str:
+    """The name of the line for such a lock."""
+    return f"{want.kind} {want.limit} {store_key}"
 
 
 class BaseLock(Generic[L]):
@@ -77,7 +82,10 @@ class BaseLock(Generic[L]):
     def _timed_out(self, timeout: Seconds | None) -> Program[AcquireTimeout]:
         """Who was in the way, asked once more because only the one who is told pays for it."""
         spec = self._spec
-        page = yield from self._client.site.store.scan(spec.store_key, "", 1)
+        try:
+            page = yield from self._client.site.store.scan(spec.store_key, "", 1)
+        except StoreError:
+            return not_in_time(spec.key, timeout, ())  # the answer was no already; this was for the message only
         grants = page.records[0][1].grants if page.records and page.records[0][0] == spec.store_key else ()
         holders = tuple(holder_of(grant, page.now) for grant in grants if grant.expires > page.now)
         return not_in_time(spec.key, timeout, holders)
@@ -104,7 +112,7 @@ class BaseLock(Generic[L]):
             site.tell(events.Asked(spec.key, owner))
         want = spec.want
         line = spec.line if want.weight >= want.limit else ""
-        answer = yield from acquire(site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair))
+        answer = yield from acquire(site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair, spec.key))
         if isinstance(answer, Taken):
             lease = lease_on(client, self._lease, spec, owner, answer, line)
             if line or want.kind == "rwlock":
@@ -112,6 +120,8 @@ class BaseLock(Generic[L]):
                 site.held[lease.holder] = lease
             if site.hooks:
                 site.tell(events.Granted(spec.key, lease.fence, (answer.asked - now) / SECOND))
+            if want.payload is not None and answer.reply.payload != (want.payload or None):
+                yield from _bring(lease, want.payload)
             return lease
         if site.hooks:
             site.tell(events.Denied(spec.key, ((yield TICKS) - now) / SECOND))
@@ -127,7 +137,7 @@ class BaseLock(Generic[L]):
 
     def _renamed(self, key: str) -> BaseLock[L]:
         store_key = self._client.store_key("lock", key)
-        line = f"{self._spec.want.kind} {store_key}"
+        line = line_of(self._spec.want, store_key)
         return type(self)(self._client, self._spec._replace(key=key, store_key=store_key, line=line))
 
 
@@ -144,6 +154,17 @@ def lease_on(client: BaseClient, made: type[L], spec: Spec, owner: str, taken: T
     lease.line = line
     site.keeper.add(lease)
     return lease
+
+
+def _bring(lease: BaseLease, payload: bytes) -> Program[None]:
+    """Whoever waited was handed the lock as it was: put our own payload there, or don't have the lock at all."""
+    try:
+        yield from lease._amend(payload)
+    except GeneratorExit:
+        raise
+    except BaseException:
+        yield from lease._release()
+        raise
 
 
 class Lock(BaseLock[Lease]):
@@ -172,6 +193,7 @@ class Lock(BaseLock[Lease]):
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R]:
         """Decorate a function: every call holds the lock.  `{name}` in the key is the argument of that name."""
+        refuse_generator(func)
         if is_async(func):
             raise ConfigError(
                 f"{func.__qualname__}() is a coroutine function, and this lock would block its event loop: "
@@ -213,6 +235,7 @@ class AsyncLock(BaseLock[AsyncLease]):
 
     def __call__(self, func: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R]]:
         """Decorate a coroutine function: every call holds the lock.  `{name}` in the key is that argument."""
+        refuse_generator(func)
         if not is_async(func):
             raise ConfigError(
                 f"{func.__qualname__}() is no coroutine function, and this lock must be awaited: "

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from holdfast.core.ops import Amend, Want
-from holdfast.decorating import is_async
+from holdfast.decorating import is_async, refuse_generator
 from holdfast.durations import Seconds, micros
 from holdfast.engine.locking import Attempt, Taken, ask
 from holdfast.engine.program import TICKS, Micros, Program
@@ -98,6 +98,7 @@ class Once(_BaseOnce[Lease]):
 
     def __call__(self, func: Callable[P, R]) -> Callable[P, R | None]:
         """The decorated function returns None when it was not its turn."""
+        refuse_generator(func)
         if is_async(func):
             raise ConfigError(f"{func.__qualname__}() is a coroutine function: use a client made by connect_async()")
 
@@ -125,6 +126,7 @@ class AsyncOnce(_BaseOnce[AsyncLease]):
 
     def __call__(self, func: Callable[P, Awaitable[R]]) -> Callable[P, Awaitable[R | None]]:
         """The decorated function returns None when it was not its turn."""
+        refuse_generator(func)
         if not is_async(func):
             raise ConfigError(f"{func.__qualname__}() is no coroutine function: use a client made by connect()")
 

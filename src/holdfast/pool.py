@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 
 from holdfast.core.ops import Acquire, Denied, Dismiss, Enrol, Granted, Want
-from holdfast.durations import Seconds, deadline
+from holdfast.durations import Seconds, deadline, in_seconds
 from holdfast.engine.hold import Hold
 from holdfast.engine.locking import Attempt, Taken, acquire, ask, insist, relinquish
 from holdfast.engine.patience import LINGER, Patience
@@ -92,7 +92,7 @@ class BasePool(Generic[L]):
         if lease is None:
             what = f"the member {member!r} of" if member else "a fitting member of" if where else "a free member of"
             raise AcquireTimeout(
-                f"{what} the pool {self.key!r} was not to be had within {timeout} s: "
+                f"{what} the pool {self.key!r} was not to be had within {in_seconds(timeout)}: "
                 "wait longer, or add members to the pool",
                 key=self.key,
             )

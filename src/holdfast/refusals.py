@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.core.ops import Mismatch, NotHeld, Reply, Want
-from holdfast.durations import Seconds
+from holdfast.durations import Seconds, in_seconds
 from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, WouldDeadlock
 from holdfast.info import Holder
 
@@ -25,7 +25,7 @@ def not_in_time(key: str, timeout: Seconds | None, holders: tuple[Holder, ...]) 
     who = "; ".join(str(holder) for holder in holders[:3])
     more = f" and {len(holders) - 3} more" if len(holders) > 3 else ""
     return AcquireTimeout(
-        f"{key!r} was not acquired within {timeout} s: {who or 'others were faster'}{more}; "
+        f"{key!r} was not acquired within {in_seconds(timeout)}: {who or 'others were faster'}{more}; "
         "wait longer, or look into what holds it",
         key=key,
         holders=holders,
@@ -35,9 +35,9 @@ def not_in_time(key: str, timeout: Seconds | None, holders: tuple[Holder, ...]) 
 def would_deadlock(colour: str, key: str, want: Want, exclusive: bool) -> WouldDeadlock:
     """This thread or task holds it already (`exclusive`: all of it), and asks for it again."""
     why = ""
-    if want.kind != "rwlock":
+    if want.kind == "mutex":
         hint = "use the lease it has, or make the lock reentrant=True"
-    elif exclusive or want.weight > 1:
+    elif want.kind == "rwlock" and (exclusive or want.weight > 1):
         hint = "release the other side first, or downgrade() the writer's lease"
     else:
         hint = "use the lease it has"

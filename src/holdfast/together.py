@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
 
 from holdfast.core.ops import Want
 from holdfast.durations import Seconds
 from holdfast.engine.hold import LossReason
 from holdfast.engine.program import TICKS, Micros, Program
 from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, LockError
-from holdfast.lease import AsyncLease, BaseLease, Lease
+from holdfast.lease import AsyncLease, BaseLease, Cancel, Lease, cancel_body
 from holdfast.lock import AsyncLock, BaseLock, Lock, Spec
 
 if TYPE_CHECKING:
@@ -152,6 +152,14 @@ class AsyncAllLease(_SeveralLeases, AsyncLease):
     """Proof of holding several locks, in asyncio; `parts` are the leases on each."""
 
     __slots__ = ("parts",)
+
+    async def __aenter__(self) -> Self:
+        eager = [part for part in self.parts if part.on_lost is cancel_body]
+        if eager:
+            self.on_lost = Cancel()
+        for part in eager:
+            part.on_lost = self.on_lost
+        return self
 
 
 class AllOf(_Together[Lease], Lock):

@@ -72,8 +72,23 @@ def parse(url: str) -> Address:
     else:
         authority = path = ""
     who, at, host = authority.rpartition("@")
+    _check_hosts(scheme, host, path if not at else "")
     user, _, password = who.partition(":") if at else ("", "", "")
     return Address(scheme, driver, _decode(user), _decode(password), host, _decode(path), _options(query, scheme))
+
+
+def _check_hosts(scheme: str, host: str, behind: str) -> None:
+    """A password with a / in it that is not encoded would end up where it is not known as one."""
+    if host and "@" in behind:
+        raise ConfigError(
+            f"there is an @ behind the host of the {scheme} URL: write %2F for a / in a password, %40 for @"
+        )
+    for one in host.split(","):
+        port = one.rpartition("]")[2].partition(":")[2]
+        if port and not (port.isascii() and port.isdigit() and int(port) < 65536):
+            raise ConfigError(
+                f"a port in the {scheme} URL is no number up to 65535: write host:port, and percent-encode a password"
+            )
 
 
 def _options(query: str, scheme: str) -> dict[str, str]:

@@ -93,8 +93,8 @@ class Hold:
         return self.lost_for
 
     def extend(self, asked: Micros, ttl: Micros) -> None:
-        """The store has answered a request sent at `asked`; a promise never gets shorter."""
-        self.ttl = ttl
+        """The store has answered a request sent at `asked`; neither this promise nor later ones get shorter for it."""
+        self.ttl = max(self.ttl, ttl)
         self.valid_until = max(self.valid_until, asked + safe_for(ttl))
         self.failure = None
         self.tries = 0

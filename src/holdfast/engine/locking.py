@@ -31,7 +31,8 @@ RETRY: Micros = 50_000
 class Attempt(NamedTuple):
     """One wish to acquire: what, who, how long to wait, and whether in the order of asking.
 
-    line: where the threads and tasks of this client queue for it first; none for what can be shared.
+    line: where the threads and tasks of this client queue for it first; none for what can be shared.  name: the key as
+    hooks know it; none: they are not told of waiting.
     """
 
     key: str
@@ -41,6 +42,7 @@ class Attempt(NamedTuple):
     holder: str
     deadline: Micros
     fair: bool
+    name: str = ""
 
 
 class Taken(NamedTuple):
@@ -62,6 +64,8 @@ def acquire(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
         return (yield from _ask_for_the_line(site, attempt))
     place = Place(attempt.owner, attempt.holder, attempt.want.ttl, site.bell.ear())
     site.lines.join(attempt.line, place)
+    _tell_of_waiting(site, attempt)
+    attempt = attempt._replace(name="")
     if not (yield from _wait_in_line(site, attempt, place)):
         return Denied(0, 0, (), ())
     if place.passed is not None:
@@ -100,6 +104,7 @@ def ask(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
 
 def _wait(site: Site, attempt: Attempt, op: Acquire, reply: Reply, asked: Micros) -> Program[tuple[Reply, Micros]]:
     """Sleep and ask again, until the answer is not "not now" or there is no time left."""
+    _tell_of_waiting(site, attempt)
     patience = Patience(site.woken and op.linger > 0, site.chance)
     ear = site.bell.listen(attempt.owner) if op.linger else site.bell.ear()
     while type(reply) is Denied and asked < attempt.deadline:
@@ -110,10 +115,16 @@ def _wait(site: Site, attempt: Attempt, op: Acquire, reply: Reply, asked: Micros
         if ear_rang:
             patience.reset()
         last = reply
-        reply, asked = yield from insist(site, attempt.key, op, max(asked + attempt.want.ttl, asked + GRACE))
+        patient = min(attempt.deadline, asked + max(attempt.want.ttl, GRACE))
+        reply, asked = yield from insist(site, attempt.key, op, patient)
         if type(reply) is Denied and reply.grants != last.grants:
             patience.reset()
     return reply, asked
+
+
+def _tell_of_waiting(site: Site, attempt: Attempt) -> None:
+    if attempt.name and site.hooks:
+        site.tell(events.Waited(attempt.name, attempt.owner))
 
 
 def insist(site: Site, key: str, op: Op, until: Micros) -> Program[tuple[Reply, Micros]]:

@@ -49,7 +49,8 @@ FREE_AT = "select min(busy) from holdfast_locks where pool = ? and busy > 0"
 FIND = "select key from holdfast_locks where pool = ? and busy > 0 and instr(record, cast(? as blob)) limit 1"
 SWEEP = "select key, boot, record from holdfast_locks where key > ? order by key limit ?"
 
-LAST = "\U0010ffff"
+LAST = "\U0010ffff" * 130
+"""Behind all that a key may have after a prefix: the last character there is, more often than a key has room for it."""
 
 
 LAST_BOOT = "select number, id, epoch, high from holdfast_boots order by number desc"

@@ -178,7 +178,7 @@ def locate(target: Any, options: Mapping[str, object]) -> tuple[Address, Any]:
         if package not in DRIVERS:
             raise ConfigError(
                 f"connect() takes a URL or a database client, and knows no store for a {type(target).__name__}: "
-                f"pass a URL, or one of {', '.join(sorted(DRIVERS)) or 'none yet'}"
+                f"pass a URL{', or one of ' if DRIVERS else ''}{', '.join(sorted(DRIVERS))}"
             )
         address, driver = Address(DRIVERS[package], "", "", "", "", "", {}), target
     merged = {**address.options, **{name: str(value) for name, value in options.items()}}

@@ -66,7 +66,7 @@ def prepare(path: str, network_fs: str) -> None:
     if kind in NETWORK and network_fs != "allow":
         raise ConfigError(
             f"{folder} is on a network file system ({kind}), where file locks of one machine may not bind another: "
-            "use a local disk or a server such as Redis, or add ?network_fs=allow if only one machine uses the file"
+            "use a local disk, or add ?network_fs=allow if only one machine uses the file"
         )
     try:
         os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600))

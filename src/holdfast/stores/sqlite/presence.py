@@ -11,6 +11,8 @@ import sys
 import time
 from contextlib import suppress
 
+from holdfast.errors import StoreUnavailable
+
 STALE = 24 * 3600.0
 """What the dead left behind is swept away when it is this old."""
 
@@ -50,8 +52,14 @@ class Presence:
         self.client = client
         self._file = self._path(client)
         self._fd: int | None = None
-        os.makedirs(self.folder, mode=0o700, exist_ok=True)
-        fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        try:
+            os.makedirs(self.folder, mode=0o700, exist_ok=True)
+            fd = os.open(self._file, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"the folder {self.folder}, where clients show that they live, can't be used ({error.strerror}): "
+                "give this user write access to it"
+            ) from error
         try:
             _hold(fd)
             self._fd = fd

@@ -19,7 +19,7 @@ from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Pause, Progr
 from holdfast.engine.store import Page, Picked
 from holdfast.errors import AcquireTimeout, ConfigError, StoreError
 from holdfast.info import LockInfo, info_of
-from holdfast.keys import check_name, member_of, pool_prefix
+from holdfast.keys import check_name, check_payload, member_of, pool_prefix
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.lock import Acquiring, Spec, lease_on
 
@@ -66,6 +66,8 @@ class BasePool(Generic[L]):
     # --- membership ---------------------------------------------------------------------------------------------------
 
     def _add(self, member: str, payload: bytes | None) -> Program[None]:
+        if payload is not None:
+            check_payload(payload)
         now = yield TICKS
         yield from insist(self._client.site, self._member_key(member), Enrol(payload), now + 5 * SECOND)
 

@@ -103,6 +103,15 @@ async def turns(number=10):
         await asyncio.sleep(0)
 
 
+async def until(true):
+    """Let the others run until it is."""
+    for _ in range(1_000):
+        if true():
+            return
+        await asyncio.sleep(0)
+    raise AssertionError("it never came true")
+
+
 async def until_waiting(client, key, number=1):
     """Until so many stand in line at the store."""
     for _ in range(1_000):

@@ -27,7 +27,8 @@ if TYPE_CHECKING:
 
     from holdfast.url import Address
 
-SWEEP_EVERY = 1_000
+SWEEP_EVERY = 256
+SWEEP_RECORDS = 256
 
 
 class Members:
@@ -85,6 +86,7 @@ class Room:
         self._pools: dict[str, Members] = {}
         self._keys: list[str] | None = None
         self._puts = 0
+        self._to_sweep: list[str] = []
         self._last = 0
 
     def clock(self, wall: Micros) -> Micros:
@@ -107,16 +109,19 @@ class Room:
         if (record.kept or before.kept) and (pool := pool_of(key)):
             self._pools.setdefault(pool, Members()).note(key, record)
         self._puts += 1
-        if self._puts >= max(SWEEP_EVERY, len(records)):
+        if self._puts >= SWEEP_EVERY:
             self._sweep()
 
     def _sweep(self) -> None:
-        """Forget what has expired and was never asked for again; spread over as many writes as there are records."""
+        """Forget the next few that have expired and were never asked for again; every record gets its turn."""
         self._puts = 0
-        for key, record in list(self._records.items()):
-            if vacate(settle(record, self._last), self._last) is EMPTY:
+        turns = self._to_sweep = self._to_sweep or list(self._records)
+        for key in turns[-SWEEP_RECORDS:]:
+            record = self.get(key)
+            if record is not EMPTY and vacate(settle(record, self._last), self._last) is EMPTY:
                 del self._records[key]
-        self._keys = None
+                self._keys = None
+        del turns[-SWEEP_RECORDS:]
 
     def page(self, prefix: str, after: str, limit: int) -> list[tuple[str, Record]]:
         if self._keys is None:

@@ -36,6 +36,7 @@ class Bet:
         self._reply: Reply
         self._fence = 0
         self._data = b""
+        self._denied = ""
         connection.on_open = self._teach
 
     def _teach(self, raw: sqlite3.Connection) -> None:
@@ -47,11 +48,12 @@ class Bet:
         if type(op) is Release:
             return self._give_back(key)
         mine = self._mine.pop(key, None)
-        if type(op) is not Acquire or op.want.payload is not None or mine is not None:
-            return None
+        if type(op) is not Acquire or op.want.payload is not None or mine is not None or op.owner == self._denied:
+            return None  # nothing to bet on, or somebody asks again for what others had a moment ago
         self._op = op
         connection = self._connection
         if connection.cursor.execute(TAKE, (key, connection.boot)).rowcount != 1:
+            self._denied = op.owner
             return None
         connection.writes += 1
         if len(self._mine) < REMEMBERED:

@@ -25,7 +25,7 @@ def filling(template: str, func: Callable[..., Any]) -> Fill:
     if unknown:
         raise ConfigError(
             f"the key {template!r} names {', '.join(sorted(unknown)) or 'nothing'}, "
-            f"which {func.__qualname__}() does not take: use the names of its parameters"
+            f"which {named(func)} does not take: use the names of its parameters"
         )
 
     def fill(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> str:
@@ -36,6 +36,11 @@ def filling(template: str, func: Callable[..., Any]) -> Fill:
     return fill
 
 
+def named(func: Callable[..., Any]) -> str:
+    """How a message calls it; objects that can be called need have no name."""
+    return f"{getattr(func, '__qualname__', None) or type(func).__qualname__}()"
+
+
 def refuse_generator(func: Callable[..., Any]) -> None:
     """A `ConfigError` for a function whose call returns before anything of it has run."""
     import inspect
@@ -43,7 +48,7 @@ def refuse_generator(func: Callable[..., Any]) -> None:
     inner = inspect.unwrap(func)
     if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
         raise ConfigError(
-            f"{inner.__qualname__}() is a generator function, and its body would run when the lock is given back: "
+            f"{named(inner)} is a generator function, and its body would run when the lock is given back: "
             "hold the lock inside of it"
         )
 

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 from holdfast.core.ops import Want
-from holdfast.decorating import filling, is_async, refuse_generator
+from holdfast.decorating import filling, is_async, named, refuse_generator
 from holdfast.durations import Seconds, deadline
 from holdfast.engine.locking import Attempt, Taken, acquire
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
@@ -196,7 +196,7 @@ class Lock(BaseLock[Lease]):
         refuse_generator(func)
         if is_async(func):
             raise ConfigError(
-                f"{func.__qualname__}() is a coroutine function, and this lock would block its event loop: "
+                f"{named(func)} is a coroutine function, and this lock would block its event loop: "
                 "use a lock made by connect_async()"
             )
         lock = self._filled(func)
@@ -238,7 +238,7 @@ class AsyncLock(BaseLock[AsyncLease]):
         refuse_generator(func)
         if not is_async(func):
             raise ConfigError(
-                f"{func.__qualname__}() is no coroutine function, and this lock must be awaited: "
+                f"{named(func)} is no coroutine function, and this lock must be awaited: "
                 "make it async, or use a lock made by connect()"
             )
         lock = self._filled(func)

@@ -12,7 +12,7 @@ from functools import wraps
 from typing import TYPE_CHECKING, Generic, Literal, ParamSpec, TypeAlias, TypeVar
 
 from holdfast.core.ops import Amend, Want
-from holdfast.decorating import is_async, refuse_generator
+from holdfast.decorating import is_async, named, refuse_generator
 from holdfast.durations import Seconds, micros
 from holdfast.engine.locking import Attempt, Taken, ask
 from holdfast.engine.program import TICKS, Micros, Program
@@ -100,7 +100,7 @@ class Once(_BaseOnce[Lease]):
         """The decorated function returns None when it was not its turn."""
         refuse_generator(func)
         if is_async(func):
-            raise ConfigError(f"{func.__qualname__}() is a coroutine function: use a client made by connect_async()")
+            raise ConfigError(f"{named(func)} is a coroutine function: use a client made by connect_async()")
 
         @wraps(func)
         def run(*args: P.args, **kwargs: P.kwargs) -> R | None:
@@ -128,7 +128,7 @@ class AsyncOnce(_BaseOnce[AsyncLease]):
         """The decorated function returns None when it was not its turn."""
         refuse_generator(func)
         if not is_async(func):
-            raise ConfigError(f"{func.__qualname__}() is no coroutine function: use a client made by connect()")
+            raise ConfigError(f"{named(func)} is no coroutine function: use a client made by connect()")
 
         @wraps(func)
         async def run(*args: P.args, **kwargs: P.kwargs) -> R | None:

@@ -107,9 +107,8 @@ class HereStore:
 def pool_of(key: str) -> str | None:
     """The prefix that the members of a pool have in common, if this is the key of one."""
     _, area, rest = key.split(":", 2)
-    if area != "pool" or rest.endswith("/"):
-        return None
-    return key[: key.index("/") + 1]
+    member = rest.partition("/")[2]
+    return key[: -len(member)] if area == "pool" and member else None
 
 
 class Ring(NamedTuple):

@@ -189,10 +189,11 @@ class BaseClient:
         op = Revoke(self.site.new_owner(), by, reason, fence)
         now = yield TICKS
         reply, _ = yield from insist(self.site, self.store_key("lock", key), op, now + 5 * SECOND)
-        broken = type(reply) is Revoked and bool(reply.owners)
-        if broken:
-            self.site.tell(events.Broken(key, reason))
-        return broken
+        if type(reply) is not Revoked or not reply.owners:
+            return False
+        self.site.keeper.learn_of_break(reply.owners, by, reason)
+        self.site.tell(events.Broken(key, reason))
+        return True
 
     # --- leaving ------------------------------------------------------------------------------------------------------
 

@@ -202,11 +202,19 @@ class Keeper:
 
     def learn(self, hold: Hold, reply: NotHeld) -> None:
         """The store has said that it is not ours any more."""
-        broken = reply.broken
-        if broken is None:
+        if reply.broken is None:
             self.lose(hold, "stolen")
-            return
-        hold.broken_by = f"{broken.by}: {broken.reason}" if broken.reason else broken.by
+        else:
+            self._broken(hold, reply.broken.by, reply.broken.reason)
+
+    def learn_of_break(self, owners: Sequence[str], by: str, reason: str) -> None:
+        """This client itself has taken a lock from these owners; some may be its own."""
+        for hold in self.holds():
+            if hold.owner in owners:
+                self._broken(hold, by, reason)
+
+    def _broken(self, hold: Hold, by: str, reason: str) -> None:
+        hold.broken_by = f"{by}: {reason}" if reason else by
         self.lose(hold, "broken")
 
     def leave_line(self, hold: Hold) -> None:

@@ -17,6 +17,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+pytest.register_assert_rewrite("holdfast.testing.contract")
+
 if TYPE_CHECKING:
     from holdfast import AsyncClient, Client
     from holdfast.testing import TestFaults, VirtualClock

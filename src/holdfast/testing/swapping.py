@@ -64,7 +64,7 @@ class Rows:
             return there
         version = next(self._versions)
         if request.new is None:
-            del self.rows[request.key]
+            self.rows.pop(request.key, None)
         else:
             self.rows[request.key] = (version, request.new)
         return version

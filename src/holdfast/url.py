@@ -151,6 +151,8 @@ def _load(where: str, install: str) -> Backend:
 def check_options(address: Address, known: tuple[str, ...]) -> None:
     """A `ConfigError` for the first option that this backend does not have."""
     for name in address.options:
+        if name in CLIENT_OPTIONS:
+            raise ConfigError(f"{name} is no option of a URL: write connect(..., {name}=...)")
         if name not in known:
             there = f"it has {', '.join(known)}" if known else "it has none"
             raise ConfigError(f"{address.scheme} has no option {name!r}{_meant(name, known)}; {there}")

@@ -104,10 +104,12 @@ class BaseLease(Hold):
         self.site.keeper.leave_line(self)
 
     def _release(self) -> Program[None]:
+        if self.generation != forks.generation:
+            return  # it is the parent's, whose keeper may have been at work just when we were forked
         if self.depth > 1:
             self.depth: int = self.depth - 1
             return
-        if not self.site.keeper.retire(self) or self.generation != forks.generation:
+        if not self.site.keeper.retire(self):
             return
         yield from relinquish(self.site, self)
         if self.site.hooks and self.lost_for is None:

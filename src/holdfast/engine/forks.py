@@ -10,6 +10,10 @@ generation: int = 0
 """Grows in the child at every fork; whatever remembers an older one belongs to the parent."""
 
 
+in_child: bool = False
+"""Whether a child has just begun, and what it inherited is being told: connect to nothing that may never be used."""
+
+
 class Forkable(Protocol):
     """Something that a forked child must not go on using as it is."""
 
@@ -25,13 +29,17 @@ def tell(thing: Forkable) -> None:
 
 
 def _in_child() -> None:
-    global generation
+    global generation, in_child
     generation += 1
-    for thing in list(_inherited):
-        thing.after_fork()
+    in_child = True
+    try:
+        for thing in list(_inherited):
+            thing.after_fork()
+    finally:
+        in_child = False
 
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_in_child)
 
-__all__ = ["Forkable", "generation", "tell"]
+__all__ = ["Forkable", "generation", "in_child", "tell"]

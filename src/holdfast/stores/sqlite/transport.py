@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from holdfast.core.ops import Acquire, Amend, Denied, Dismiss, Enrol
+from holdfast.engine import forks
 from holdfast.engine.bell import Bell
 from holdfast.engine.store import Page
 from holdfast.stores import NOT_NOW, Endpoint, Inbox
@@ -36,7 +37,8 @@ class _Requests:
         self._inbox: SqliteInbox | None = None
         self._connection = Connection(choices(endpoint.address), endpoint.client, checkpoints=self._checkpoints)
         self._bet = Bet(self._connection)
-        self._connection.patiently(self._connection.open)
+        if not forks.in_child:
+            self._connection.patiently(self._connection.open)
 
     def _perform(self, request: Request) -> tuple[Any, list[Ring]]:
         connection = self._connection

@@ -11,7 +11,7 @@ from holdfast.core.ops import Revoke, Revoked, Want
 from holdfast.core.record import MANY, Kind
 from holdfast.durations import Seconds, micros
 from holdfast.engine.keeper import Keeper
-from holdfast.engine.locking import give_back_all, insist
+from holdfast.engine.locking import give_back_all, insist, leave_queues
 from holdfast.engine.program import SECOND, TICKS, Program
 from holdfast.engine.site import Site
 from holdfast.engine.store import Page
@@ -200,4 +200,5 @@ class BaseClient:
     def _leave(self) -> Program[None]:
         """Give back all that is held; the leases in hand believe in nothing any more."""
         keeper = self.site.keeper
+        yield from leave_queues(self.site)
         yield from give_back_all(self.site, [hold for hold in keeper.holds() if keeper.retire(hold)])

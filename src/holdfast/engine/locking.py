@@ -7,6 +7,7 @@ either the caller has the lease in its hand, or the store holds nothing for it t
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -80,6 +81,7 @@ def ask(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
     op = Acquire(attempt.owner, attempt.want, linger, attempt.holder)
     if linger:
         site.bell.expect(attempt.owner)
+        site.queued[attempt.owner] = attempt.key
     try:
         try:
             reply = yield from site.store.apply(attempt.key, op)
@@ -100,6 +102,7 @@ def ask(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
     finally:
         if linger:
             site.bell.forget(attempt.owner)
+            site.queued.pop(attempt.owner, None)
 
 
 def _wait(site: Site, attempt: Attempt, op: Acquire, reply: Reply, asked: Micros) -> Program[tuple[Reply, Micros]]:
@@ -243,6 +246,14 @@ def release(site: Site, hold: Hold) -> Program[Reply | None]:
         raise
 
 
+def leave_queues(site: Site) -> Program[None]:
+    """Whoever waits here is sent away and may not come to say so itself."""
+    ops = [(key, Release(owner)) for owner, key in list(site.queued.items())]
+    with suppress(StoreError):  # a place in a queue ends by itself
+        for start in range(0, len(ops), BATCH):
+            yield from apply_all(site.store, ops[start : start + BATCH])
+
+
 def give_back_all(site: Site, holds: Sequence[Hold]) -> Program[None]:
     """Give back everything at once, for which a store that does not answer has one grace period altogether."""
     until = (yield TICKS) + GRACE
@@ -266,6 +277,7 @@ __all__ = [
     "ask",
     "give_back_all",
     "insist",
+    "leave_queues",
     "persist",
     "release",
     "relinquish",

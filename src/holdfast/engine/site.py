@@ -39,6 +39,8 @@ class Site:
         self.lines: Lines = Lines()
         self.held: dict[tuple[str, object], Hold] = {}
         self.orphans: dict[str, tuple[str, Micros]] = {}
+        self.queued: dict[str, str] = {}
+        """Who of us stands in a queue of the store, and for which key."""
         self.hooks: tuple[Callable[[Any], object], ...] = ()
         self._numbers = count(1)
 

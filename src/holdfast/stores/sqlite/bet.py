@@ -45,6 +45,9 @@ class Bet:
 
     def place(self, key: str, op: Op) -> Reply | None:
         """The answer; None: the bet was lost, or this is nothing to bet on."""
+        if self._connection.is_dusty:
+            self.forget(key)
+            return None  # only a transaction sweeps
         if type(op) is Release:
             return self._give_back(key)
         mine = self._mine.pop(key, None)

@@ -167,7 +167,7 @@ class Connection:
             cursor.execute("begin immediate")
             result = work(self.now())
             self.writes += 1
-            if self.writes >= SWEEP_EVERY:
+            if self.is_dusty:
                 self._sweep()
             cursor.execute("commit")
         except sqlite3.Error:
@@ -179,6 +179,11 @@ class Connection:
             if synced and self._raw is not None and not self._raw.in_transaction:
                 cursor.execute(f"pragma synchronous = {self.chosen.synchronous}")
         return result
+
+    @property
+    def is_dusty(self) -> bool:
+        """Whether the next transaction is to sweep."""
+        return self.writes >= SWEEP_EVERY
 
     def _sweep(self) -> None:
         self.writes = 0

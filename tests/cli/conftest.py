@@ -1,9 +1,8 @@
-"""What the tests of the command share: the command itself as a real process, and a store of its own."""
+"""The fixtures of the command's tests: the command itself as a real process, and a store of its own."""
 
 from __future__ import annotations
 
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -11,9 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-
-HOLDFAST = (sys.executable, "-m", "holdfast.cli")
-AT_MOST = 20.0
+from commanding import AT_MOST, HOLDFAST, Said
 
 
 @pytest.fixture
@@ -43,6 +40,23 @@ def holdfast(environment: dict[str, str]) -> Callable[..., subprocess.CompletedP
             check=False,
             **how,
         )
+
+    return run
+
+
+@pytest.fixture
+def ask(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
+    """Run the command in this process: for what ends before a store is opened, which is most of what is mistyped."""
+    from holdfast.cli.command import start
+
+    def run(*arguments: str, env: dict[str, str] | None = None) -> Said:
+        with monkeypatch.context() as patched:
+            for name in [name for name in os.environ if "HOLDFAST" in name]:
+                patched.delenv(name)
+            for name, value in {**environment, **(env or {})}.items():
+                patched.setenv(name, value)
+            code = start(arguments)
+        return Said(code, *capsys.readouterr())
 
     return run
 
@@ -86,12 +100,6 @@ def hold(start: Callable[..., subprocess.Popen]) -> Callable[..., subprocess.Pop
     return begin
 
 
-def end(process: subprocess.Popen) -> int:
-    """Let a process of `hold` end."""
-    process.stdin.close()
-    return process.wait(AT_MOST)
-
-
 @pytest.fixture
 def script(tmp_path: Path) -> Callable[[str], str]:
     """Write a program in Python, and return its path."""
@@ -103,26 +111,3 @@ def script(tmp_path: Path) -> Callable[[str], str]:
         return str(path)
 
     return write
-
-
-def wait_for_waiter(holdfast, key: str) -> None:
-    """Until somebody stands in line."""
-    import json
-
-    for _ in range(200):
-        if json.loads(holdfast("show", key, "--json").stdout)["waiting"]:
-            return
-    raise AssertionError("nobody got in line")
-
-
-def gone(pid: int) -> bool:
-    """Whether no process of that number runs (a zombie runs no more)."""
-    try:
-        os.kill(pid, 0)
-        with open(f"/proc/{pid}/stat") as stat:
-            return stat.read().rpartition(")")[2].split()[0] == "Z"
-    except (ProcessLookupError, FileNotFoundError):
-        return True
-
-
-__all__ = ["AT_MOST", "HOLDFAST", "end", "gone", "signal", "wait_for_waiter"]

@@ -10,8 +10,7 @@ import subprocess
 import time
 
 import pytest
-
-from conftest import AT_MOST, end, wait_for_waiter
+from commanding import AT_MOST, end, is_sentence, wait_for_waiter
 
 UNREACHABLE = "sqlite:////proc/locks.db"
 
@@ -51,13 +50,11 @@ def test_a_command_ended_by_a_signal_gives_128_and_its_number(holdfast, name):
         (("run", "k", "--conflict-exit-code", "256", "--", "ls"), "256 is not in the range"),
     ],
 )
-def test_bad_usage_is_64(holdfast, arguments, sentence):
-    done = holdfast(*arguments)
-    assert done.returncode == 64
-    assert done.stdout == ""
+def test_bad_usage_is_64(ask, arguments, sentence):
+    done = ask(*arguments)
+    assert (done.returncode, done.stdout) == (64, "")
     assert sentence in done.stderr.lower() or sentence in done.stderr
-    assert done.stderr.startswith("holdfast: ")
-    assert done.stderr.count("\n") == 1
+    assert is_sentence(done.stderr)
 
 
 @pytest.mark.parametrize(

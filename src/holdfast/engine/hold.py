@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.engine.site import Site
 
 LossReason: TypeAlias = Literal["expired", "stolen", "broken", "unreachable", "suspended", "forked"]
+"""Why a lease ended before its holder did."""
 
 DRIFT_PER_MILLE = 10
 """Two clocks may differ by 1 % in speed without the holder believing longer than the store."""

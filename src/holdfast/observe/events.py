@@ -78,6 +78,7 @@ class RoundTrip(NamedTuple):
 
 
 Event: TypeAlias = Asked | Waited | Granted | Denied | Renewed | Released | Lost | Broken | RoundTrip
+"""Whatever a hook may be called with."""
 
 
 class Hook(Protocol):

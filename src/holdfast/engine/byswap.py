@@ -81,7 +81,7 @@ class BySwap(Generic[V]):
         if lost >= RACES:
             raise Contended(f"others changed {key!r} before us {lost} times in a row: try again, or wait in the queue")
         if lost > AT_ONCE:
-            longest = min(FIRST_PAUSE << (lost - AT_ONCE), LONGEST_PAUSE)
+            longest = min(FIRST_PAUSE << (lost - AT_ONCE - 1), LONGEST_PAUSE)
             yield Pause(None, (yield TICKS) + int(longest * self._chance()))
 
     def _remember(self, key: str, there: There[V] | None) -> None:

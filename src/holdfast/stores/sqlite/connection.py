@@ -8,43 +8,23 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from holdfast.core.record import Micros
 from holdfast.drive.clock import system_clock
-from holdfast.errors import BadRecord, ConfigError, HoldfastError, StoreUnavailable
+from holdfast.errors import BadRecord, HoldfastError, StoreUnavailable
 from holdfast.stores.sqlite import table
 from holdfast.stores.sqlite.boot import boot_id
+from holdfast.stores.sqlite.choices import Choices
 from holdfast.stores.sqlite.failures import is_busy, translate
-from holdfast.stores.sqlite.files import path_of, prepare
+from holdfast.stores.sqlite.files import prepare
 from holdfast.stores.sqlite.presence import Presence
-from holdfast.url import Address
 
 T = TypeVar("T")
 
-BUSY_TIMEOUT = 5.0
 SWEEP_EVERY = 256
 SWEEP_ROWS = 256
 CHECK_EVERY: Micros = 1_000_000
-
-
-class Choices(NamedTuple):
-    """What the URL says of the file."""
-
-    path: str
-    synchronous: str
-    network_fs: str
-    busy_timeout: float
-
-
-def choices(address: Address) -> Choices:
-    """The options of a URL; a `ConfigError` for what can't be."""
-    return Choices(
-        path_of(address),
-        _choice(address.options, "synchronous", ("normal", "full")),
-        _choice(address.options, "network_fs", ("refuse", "allow")),
-        _seconds(address.options, "busy_timeout", BUSY_TIMEOUT),
-    )
 
 
 class Connection:
@@ -236,20 +216,3 @@ _abandoned: list[object] = []
 
 def _nothing(_raw: sqlite3.Connection) -> None:
     """Nobody asked to be called."""
-
-
-def _choice(options: dict[str, str], name: str, known: tuple[str, ...]) -> str:
-    value = options.get(name, known[0])
-    if value not in known:
-        raise ConfigError(f"{name}={value!r} is not known: choose {' or '.join(known)}")
-    return value
-
-
-def _seconds(options: dict[str, str], name: str, default: float) -> float:
-    try:
-        seconds = float(options.get(name, default))
-    except ValueError:
-        seconds = -1.0
-    if not 0 <= seconds <= 3600:
-        raise ConfigError(f"{name}={options[name]!r} is no number of seconds from 0 to 3600: write {name}={default}")
-    return seconds

@@ -14,7 +14,8 @@ from holdfast.engine.store import Page
 from holdfast.stores import NOT_NOW, Endpoint, Inbox
 from holdfast.stores.here import Apply, ApplyMany, Request, Ring, Scan, evict, execute
 from holdfast.stores.sqlite.bet import Bet
-from holdfast.stores.sqlite.connection import Connection, choices
+from holdfast.stores.sqlite.choices import choices
+from holdfast.stores.sqlite.connection import Connection
 from holdfast.stores.sqlite.failures import is_busy
 
 if TYPE_CHECKING:

@@ -5,5 +5,5 @@
 
 Absolute figures do not travel between machines, so each stands beside a floor (the same work with no lock library in
 between) or a rival, measured in the same run and in turns with it.  None of this is a test: nothing fails when a figure
-misses its target, the table says so.
+misses its target, the table says so.  It runs where there is `fcntl`.
 """

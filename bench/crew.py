@@ -61,6 +61,10 @@ def crew(size: int) -> Iterator[list[Hand]]:
         hands += (Hand() for _ in range(size))
         together(hands, ready)
         yield hands
+    except BaseException:
+        for hand in hands:
+            hand.kill()
+        raise
     finally:
         for hand in hands:
             hand.dismiss()

@@ -10,7 +10,7 @@ from importlib import import_module
 import click
 
 import holdfast
-from holdfast.cli import endings
+from holdfast.cli import endings, streams, usage
 from holdfast.cli.endings import Ending, Interrupted
 from holdfast.cli.settings import Settings, store_options
 
@@ -67,11 +67,7 @@ class Subcommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and not args[0].startswith("-") and args[0] not in SUBCOMMANDS:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], SUBCOMMANDS, 1)
-            meant = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(SUBCOMMANDS)}"
-            raise click.UsageError(f"no such command {args[0]!r} ({meant})", ctx)
+            raise click.UsageError(f"no such command {args[0]!r} ({usage.nearest(args[0], list(SUBCOMMANDS))})", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -94,8 +90,9 @@ def start(arguments: Sequence[str]) -> int:
     try:
         code = _invoke(list(arguments) or ["--help"], settings)
         sys.stdout.flush()
-    except BrokenPipeError:
-        return _reader_has_gone()
+    except BrokenPipeError:  # what reads our output has closed it (`holdfast ls | head -1`): no reason to complain
+        streams.abandon()
+        return endings.SIGNALLED + 13
     except Interrupted as signal:
         return endings.SIGNALLED + signal.number
     except (KeyboardInterrupt, click.Abort):
@@ -115,6 +112,8 @@ def _invoke(arguments: list[str], settings: Settings) -> int:
 
 def _report(error: Exception, settings: Settings) -> int:
     code, sentence = _verdict(error)
+    if code == endings.UNWRITABLE:
+        streams.abandon()
     if settings.debug and not isinstance(error, (Ending, click.ClickException)):
         import traceback
 
@@ -129,7 +128,7 @@ def _verdict(error: Exception) -> tuple[int, str]:
     if isinstance(error, Ending):
         return error.code, error.sentence
     if isinstance(error, click.ClickException):
-        return endings.USAGE, _usage(error)
+        return endings.USAGE, usage.usage(error)
     cases: tuple[tuple[type[Exception], int], ...] = (
         (holdfast.AcquireTimeout, endings.CONFLICT),
         (holdfast.LeaseLost, endings.LOST),
@@ -139,18 +138,6 @@ def _verdict(error: Exception) -> tuple[int, str]:
     for kind, code in cases:
         if isinstance(error, kind):
             return code, str(error)
+    if isinstance(error, OSError) and error.filename is None:  # a store's errors are all holdfast's own
+        return endings.UNWRITABLE, f"the output could not be written: {(error.strerror or str(error)).lower()}"
     return 70, f"this is a bug in holdfast: {type(error).__name__}: {error} (--debug shows where)"
-
-
-def _usage(error: click.ClickException) -> str:
-    message = error.format_message().replace(". (Did you", " (did you").rstrip(".")
-    context = error.ctx if isinstance(error, click.UsageError) else None
-    path = context.command_path if context is not None else "holdfast"
-    return f"{message[:1].lower()}{message[1:]}; see `{path} --help`"
-
-
-def _reader_has_gone() -> int:
-    """What reads our output has closed it (`holdfast ls | head -1`): no reason to complain."""
-    nothing = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nothing, sys.stdout.fileno())
-    return endings.SIGNALLED + 13

@@ -15,6 +15,7 @@ from holdfast.cli.crew import PATIENCE, Crew
 from holdfast.cli.endings import Ending
 from holdfast.cli.look import json_option
 from holdfast.cli.settings import store_options
+from holdfast.cli.usage import Subcommand
 
 WORKERS = 4
 TIMES = 100
@@ -36,7 +37,9 @@ class Claim(NamedTuple):
     saw: dict[str, Any]
 
 
-@click.command("demo", help=HELP, short_help="See what locks are for, and what happens when things go wrong.")
+@click.command(
+    "demo", cls=Subcommand, help=HELP, short_help="See what locks are for, and what happens when things go wrong."
+)
 @json_option
 @store_options
 def demo(as_json: bool) -> int:

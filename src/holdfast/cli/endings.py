@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 OK = 0
-CLAIM_FAILED = 1
+CLAIM_FAILED = DECLINED = 1
 USAGE = 64
 UNAVAILABLE = 69
+UNWRITABLE = 74
 CONFLICT = 75
 LOST = 76
 CONFIG = 78

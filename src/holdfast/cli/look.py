@@ -14,6 +14,7 @@ from holdfast.cli.completion import complete_key
 from holdfast.cli.durations import Duration, written
 from holdfast.cli.endings import Ending
 from holdfast.cli.settings import Settings, store_options
+from holdfast.cli.usage import Subcommand
 
 if TYPE_CHECKING:
     from holdfast import LockInfo
@@ -59,7 +60,7 @@ Exit codes: 0 it is so; 75 not within --timeout.
 """
 
 
-@click.command("ls", help=LS_HELP)
+@click.command("ls", cls=Subcommand, help=LS_HELP)
 @click.argument("prefix", default="", shell_complete=complete_key)
 @json_option
 @store_options
@@ -75,7 +76,7 @@ def list_locks(settings: Settings, prefix: str, as_json: bool) -> int:
     return endings.OK
 
 
-@click.command("show", help=SHOW_HELP)
+@click.command("show", cls=Subcommand, help=SHOW_HELP)
 @click.argument("key", shell_complete=complete_key)
 @json_option
 @store_options
@@ -123,7 +124,7 @@ def _lines(key: str, info: LockInfo | None) -> list[str]:
     return lines
 
 
-@click.command("wait", help=WAIT_HELP)
+@click.command("wait", cls=Subcommand, help=WAIT_HELP)
 @click.argument("key", shell_complete=complete_key)
 @click.option("--free/--held", "free", default=True, help="What to wait for [--free].")
 @click.option("--timeout", type=Duration(), metavar="S", help="Wait so long; 0: only look [for ever].")

@@ -17,6 +17,7 @@ from holdfast.cli.endings import Ending, Outcome
 from holdfast.cli.programs import find_program
 from holdfast.cli.secrets import for_child
 from holdfast.cli.settings import Settings, store_options
+from holdfast.cli.usage import Number, Subcommand
 
 if TYPE_CHECKING:
     from holdfast import Client, Lease, Lock
@@ -50,7 +51,7 @@ unreachable; 75 not in time; 76 lease lost; 78 configuration;
 """
 
 
-class RunCommand(click.Command):
+class RunCommand(Subcommand):
     """Splits its arguments at `--` before click sees them, so that CMD's options are never taken for ours."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -60,9 +61,15 @@ class RunCommand(click.Command):
             known = super().parse_args
             try:
                 known(ctx, list(before[:]))
-            except click.UsageError as error:
-                if isinstance(error, (click.NoSuchOption, click.BadParameter)):
+            except click.NoSuchOption as error:
+                if error.possibilities:
                     raise
+                theirs = f"no such option {error.option_name!r} (if it is the command's, write -- before the command)"
+                raise click.UsageError(theirs, ctx) from None
+            except (click.BadParameter, click.BadOptionUsage):
+                raise
+            except click.UsageError:
+                pass
             raise click.UsageError("write -- between the options and the command: holdfast run KEY -- CMD", ctx)
         return super().parse_args(ctx, before)
 
@@ -85,14 +92,14 @@ def _split(args: list[str]) -> tuple[list[str], bool, list[str]]:
 )
 @click.option("--shared", is_flag=True, help="As one of many readers of a readers-writer lock.")
 @click.option("--exclusive", is_flag=True, help="As the one writer of a readers-writer lock.")
-@click.option("--permits", type=click.IntRange(min=1), metavar="N", help="As one of N at a time.")
+@click.option("--permits", type=Number(min=1), metavar="N", help="As one of N at a time.")
 @click.option(
     "--once-every", type=Duration(positive=True), metavar="PERIOD", help="Skip if it ran in this period already."
 )
 @click.option("--at-least-once", is_flag=True, help="With --once-every: a run that fails does not count.")
 @click.option(
     "--conflict-exit-code",
-    type=click.IntRange(0, 255),
+    type=Number(0, 255),
     default=endings.CONFLICT,
     show_default=True,
     metavar="N",

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from holdfast.cli.durations import read_duration
 from holdfast.cli.secrets import redact
+from holdfast.cli.tables import printable
 
 if TYPE_CHECKING:
     from holdfast import Client, Hook
@@ -33,15 +35,27 @@ class Settings:
 
         if not self.debug:
             logging.getLogger("holdfast").addHandler(logging.NullHandler())  # errors are one sentence, and ours
+        self._check()
         namespace = self.namespace if self.namespace is not None else os.environ.get("HOLDFAST_NAMESPACE", "")
         ttl = ttl if ttl is not None else _ttl_from_environment()
         if ttl is None:
-            return holdfast.connect(self.url or None, namespace=namespace, hooks=hooks)
-        return holdfast.connect(self.url or None, namespace=namespace, ttl=ttl, hooks=hooks)
+            return holdfast.connect(self.url, namespace=namespace, hooks=hooks)
+        return holdfast.connect(self.url, namespace=namespace, ttl=ttl, hooks=hooks)
+
+    def _check(self) -> None:
+        """Refuse a store in which this command would be alone."""
+        import holdfast
+
+        if self.url == "":
+            raise holdfast.ConfigError("--url is empty: name a store, or leave --url out")
+        url = self.url or os.environ.get("HOLDFAST_URL", "")
+        if url.partition(":")[0] == "memory":
+            raise holdfast.ConfigError("no other process sees what is in memory: name a file, sqlite:///locks.db")
 
     def say(self, sentence: str) -> None:
-        """One sentence on stderr, without secrets."""
-        click.echo(f"holdfast: {self.redact(sentence)}", err=True)
+        """One sentence on stderr, without secrets, and without anything that a terminal would obey."""
+        with suppress(OSError):  # nobody listens
+            click.echo(f"holdfast: {printable(self.redact(sentence))}", err=True)
 
     def redact(self, text: str) -> str:
         """The text without the passwords of this store."""

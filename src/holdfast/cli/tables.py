@@ -44,7 +44,7 @@ def _holder_as_json(holder: Holder) -> dict[str, Any]:
 
 def print_json(document: dict[str, Any]) -> None:
     """One document on one line."""
-    click.echo(json.dumps(document, ensure_ascii=False))
+    click.echo(escaped(json.dumps(document, ensure_ascii=False)))
 
 
 def row(info: LockInfo) -> tuple[str, ...]:
@@ -67,23 +67,17 @@ def printable(text: str) -> str:
     return "".join(char if char.isprintable() else char.encode("unicode_escape").decode() for char in text)
 
 
+def escaped(text: str) -> str:
+    """JSON without a character that a terminal might obey; it may stand in texts alone, where it is written as an escape."""
+    return "".join(char if char.isprintable() else json.dumps(char)[1:-1] for char in text)
+
+
 def print_rows(rows: Iterable[Sequence[str]]) -> None:
     """A table in a terminal; when piped, the same without a heading, its columns separated by tabs."""
-    if not sys.stdout.isatty():
-        for cells in rows:
-            click.echo("\t".join(cells))
-        return
-    from rich.box import SIMPLE_HEAD
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    if sys.stdout.isatty():
+        from holdfast.cli.wide import print_table
 
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for column in COLUMNS:
-        table.add_column(column, justify="right" if column in ("SINCE", "LEFT", "WAITING", "FENCE") else "left")
+        print_table(COLUMNS, list(rows))
+        return
     for cells in rows:
-        table.add_row(*(Text(cell) for cell in cells))
-    if table.row_count:
-        Console().print(table)
-    else:
-        click.echo("No lock is held or waited for.")
+        click.echo("\t".join(cells))

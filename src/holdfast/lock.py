@@ -112,7 +112,9 @@ class BaseLock(Generic[L]):
             site.tell(events.Asked(spec.key, owner))
         want = spec.want
         line = spec.line if want.weight >= want.limit else ""
-        answer = yield from acquire(site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair, spec.key))
+        answer = yield from acquire(
+            site, Attempt(spec.store_key, line, want, owner, name, until, spec.fair, spec.key), now
+        )
         if isinstance(answer, Taken):
             lease = lease_on(client, self._lease, spec, owner, answer, line)
             if line or want.kind == "rwlock":

@@ -204,12 +204,14 @@ def _amend(record: Record, op: Amend, now: Micros) -> tuple[Record, Reply]:
 
 def _release(record: Record, op: Release, now: Micros) -> tuple[Record, Reply]:
     settled = settle(record, now)
-    grants = tuple(grant for grant in settled.grants if grant.owner != op.owner)
-    queue = tuple(waiter for waiter in settled.queue if waiter.owner != op.owner)
+    grants = tuple([grant for grant in settled.grants if grant.owner != op.owner])
+    queue = settled.queue and tuple([waiter for waiter in settled.queue if waiter.owner != op.owner])
     if len(grants) == len(settled.grants) and len(queue) == len(settled.queue):
         return record, _not_held(settled, op.owner, now)
-    left = serve(settled._replace(grants=grants, queue=queue), now)
-    return vacate(left, now), Released(now)
+    left = Record(
+        settled.fence, settled.kind, settled.limit, grants, queue, settled.broken, settled.payload, settled.kept
+    )
+    return vacate(serve(left, now), now), Released(now)
 
 
 def _revoke(record: Record, op: Revoke, now: Micros) -> tuple[Record, Reply]:

@@ -57,12 +57,12 @@ class Taken(NamedTuple):
 # --- acquire --------------------------------------------------------------------------------------------------------
 
 
-def acquire(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
-    """Get the grant, or the answer that was given when time was up."""
+def acquire(site: Site, attempt: Attempt, now: Micros | None = None) -> Program[Taken | Reply]:
+    """Get the grant, or the answer that was given when time was up.  `now`: the time, if the caller has just asked."""
     if not attempt.line:
-        return (yield from ask(site, attempt))
+        return (yield from ask(site, attempt, now))
     if site.lines.open(attempt.line):
-        return (yield from _ask_for_the_line(site, attempt))
+        return (yield from _ask_for_the_line(site, attempt, now))
     place = Place(attempt.owner, attempt.holder, attempt.want.ttl, site.bell.ear())
     site.lines.join(attempt.line, place)
     _tell_of_waiting(site, attempt)
@@ -74,9 +74,9 @@ def acquire(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
     return (yield from _ask_for_the_line(site, attempt))
 
 
-def ask(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
+def ask(site: Site, attempt: Attempt, now: Micros | None = None) -> Program[Taken | Reply]:
     """Ask the store until it grants or time is up."""
-    asked = yield TICKS
+    asked: Micros = (yield TICKS) if now is None else now
     linger = LINGER if attempt.fair and attempt.deadline > asked else 0
     op = Acquire(attempt.owner, attempt.want, linger, attempt.holder)
     if linger:
@@ -162,10 +162,10 @@ def abandon(site: Site, key: str, owner: str) -> Program[None]:
 # --- the line in front of an exclusive lock --------------------------------------------------------------------------
 
 
-def _ask_for_the_line(site: Site, attempt: Attempt) -> Program[Taken | Reply]:
+def _ask_for_the_line(site: Site, attempt: Attempt, now: Micros | None = None) -> Program[Taken | Reply]:
     taken: Taken | Reply | None = None
     try:
-        taken = yield from ask(site, attempt)
+        taken = yield from ask(site, attempt, now)
         return taken
     finally:
         if type(taken) is not Taken:
@@ -230,19 +230,22 @@ def _pass_on(site: Site, hold: Hold, heir: Place) -> Program[Passed | None]:
 
 def release(site: Site, hold: Hold) -> Program[Reply | None]:
     """Give it back.  None: the store did not answer for so long that the keeper goes on trying."""
-    now = yield TICKS
+    op = Release(hold.owner)
     try:
-        if now >= hold.valid_until:
-            return (yield from site.store.apply(hold.store_key, Release(hold.owner)))
-        reply, _ = yield from insist(site, hold.store_key, Release(hold.owner), min(hold.valid_until, now + GRACE))
-        return reply
-    except StoreError:
-        site.orphan(hold.owner, hold.store_key, max(hold.valid_until, now + GRACE))
-        return None
+        try:
+            return (yield from site.store.apply(hold.store_key, op))
+        except StoreUnavailable:
+            now = yield TICKS
+            if now >= hold.valid_until:
+                raise
+            reply, _ = yield from insist(site, hold.store_key, op, min(hold.valid_until, now + GRACE))
+            return reply
     except GeneratorExit:
         raise
-    except BaseException:
-        site.orphan(hold.owner, hold.store_key, max(hold.valid_until, now + GRACE))
+    except BaseException as error:
+        site.orphan(hold.owner, hold.store_key, max(hold.valid_until, site.ticks() + GRACE))
+        if isinstance(error, StoreError):
+            return None
         raise
 
 

@@ -1,9 +1,9 @@
 """Fixtures for your own tests, there wherever holdfast is installed.
 
     def test_order_is_charged_once(holdfast_locks, holdfast_time, holdfast_faults):
-        with holdfast_locks.mutex("orders/42") as lease:
-            holdfast_time.sleep(60)            # the process was stopped for longer than the ttl
-            assert lease.lost == "suspended"
+        lease = holdfast_locks.mutex("orders/42").acquire()
+        holdfast_time.sleep(60)  # the process was stopped for longer than the ttl
+        assert lease.lost == "suspended"
 
 `holdfast_locks` is a client on a store in memory that lives in virtual time; `holdfast_client()` makes more clients of
 the same store, `holdfast_async_client()` such for asyncio.  `holdfast_time` moves the time; `holdfast_faults` lets

@@ -127,8 +127,8 @@ BUGS = (
         "the line waits for a poll after each release",
         "mutex",
         "what_is_free_is_given",
-        "left = serve(settled._replace(grants=grants, queue=queue), now)",
-        "left = settled._replace(grants=grants, queue=queue)",
+        "return vacate(serve(left, now), now), Released(now)",
+        "return vacate(left, now), Released(now)",
     ),
     Bug(
         "downgrading wakes nobody",
@@ -215,7 +215,7 @@ BUGS = (
         "a late release frees the lock under its next holder",
         "mutex",
         "holders_lose_nothing",
-        "grants = tuple(grant for grant in settled.grants if grant.owner != op.owner)",
+        "grants = tuple([grant for grant in settled.grants if grant.owner != op.owner])",
         "grants = ()",
     ),
     Bug(
@@ -223,7 +223,7 @@ BUGS = (
         "who gave up is granted the lock all the same",
         "mutex",
         "letting_go_lets_go",
-        "queue = tuple(waiter for waiter in settled.queue if waiter.owner != op.owner)",
+        "queue = settled.queue and tuple([waiter for waiter in settled.queue if waiter.owner != op.owner])",
         "queue = settled.queue",
     ),
     Bug(

@@ -6,11 +6,13 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 
 import pytest
 from commanding import AT_MOST, HOLDFAST, Said
+
+from holdfast import Client, connect
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def holdfast(environment: dict[str, str]) -> Callable[..., subprocess.CompletedP
 
 @pytest.fixture
 def ask(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
-    """Run the command in this process: for what ends before a store is opened, which is most of what is mistyped."""
+    """Run the command in this process: for what needs no terminal, no signal and no child."""
     from holdfast.cli.command import start
 
     def run(*arguments: str, env: dict[str, str] | None = None) -> Said:
@@ -59,6 +61,20 @@ def ask(environment: dict[str, str], monkeypatch: pytest.MonkeyPatch, capsys: py
         return Said(code, *capsys.readouterr())
 
     return run
+
+
+@pytest.fixture
+def locks(store: str) -> Iterator[Client]:
+    """A client of the same store, in this process."""
+    with connect(store) as client:
+        yield client
+
+
+@pytest.fixture
+def client(store: str) -> Iterator[Callable[[], Client]]:
+    """More clients of it."""
+    with ExitStack() as stack:
+        yield lambda: stack.enter_context(connect(store))
 
 
 @pytest.fixture

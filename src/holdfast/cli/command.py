@@ -138,6 +138,9 @@ def _verdict(error: Exception) -> tuple[int, str]:
     for kind, code in cases:
         if isinstance(error, kind):
             return code, str(error)
-    if isinstance(error, OSError) and error.filename is None:  # a store's errors are all holdfast's own
-        return endings.UNWRITABLE, f"the output could not be written: {(error.strerror or str(error)).lower()}"
+    if isinstance(error, OSError):
+        why = (error.strerror or str(error)).lower()
+        if error.filename is None:
+            return endings.UNWRITABLE, f"the output could not be written: {why}"
+        return endings.UNAVAILABLE, f"{error.filename}: {why}; name another place in HOLDFAST_URL or --url"
     return 70, f"this is a bug in holdfast: {type(error).__name__}: {error} (--debug shows where)"

@@ -120,7 +120,8 @@ def _lines(key: str, info: LockInfo | None) -> list[str]:
         weight = f", weight {holder.weight}" if info.kind == "semaphore" and holder.weight > 1 else ""
         lines.append(f"  {tables.printable(str(holder))}, fence {holder.fence}{weight}")
     if info.payload:
-        lines.append(f"  it carries {len(info.payload)} bytes: {info.payload[:60]!r}")
+        size = f"{len(info.payload)} byte{'s' if len(info.payload) > 1 else ''}"
+        lines.append(f"  it carries {size}: {info.payload[:60]!r}")
     return lines
 
 
@@ -142,6 +143,8 @@ def wait(settings: Settings, key: str, free: bool, timeout: float | None, as_jso
             reached = held is not free
             if reached or (timeout is not None and waited >= timeout):
                 break
+            if pause == FIRST_PAUSE:
+                settings.remark(f"{key!r} is {'held' if held else 'free'}: waiting")
             left = LONGEST_PAUSE if timeout is None else timeout - waited
             time.sleep(min(pause, left))
             pause = min(pause * 1.5, LONGEST_PAUSE)

@@ -6,6 +6,7 @@ import asyncio
 import os
 import socket
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from threading import Thread
 
@@ -63,6 +64,7 @@ def test_who_was_not_reached_has_done_nothing() -> None:
     [
         b"",
         b"HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf",
+        b"HTTP/1.1 429 Too Many Requests\r\nContent-Length: 0\r\n\r\n",
         b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 0\r\n\r\n",
         b"nonsense\r\n\r\n",
     ],
@@ -92,11 +94,8 @@ def test_connections_are_kept_and_as_many_as_ask_at_once(url: str) -> None:
         for _ in range(3):
             ours.send(READ)
         assert len(ours._idle) == 1
-        threads = [Thread(target=lambda: [ours.send(READ) for _ in range(20)]) for _ in range(8)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
+        with ThreadPoolExecutor(8) as threads:
+            assert {answer.status for answer in threads.map(ours.send, [READ] * 400)} == {404}
         assert 1 <= len(ours._idle) <= 8
 
 

@@ -23,6 +23,7 @@ from holdfast.url import Address
 from holdfast_etag.store import CHANGED, Answer, Request
 
 ANSWERS = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT, *CHANGED)
+PASSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.TOO_MANY_REQUESTS)
 CONNECTIONS: dict[str, type[HTTPConnection]] = {"": HTTPConnection, "http": HTTPConnection, "https": HTTPSConnection}
 THREADS = 32
 
@@ -51,13 +52,15 @@ class EtagTransport:
         except (OSError, HTTPException) as error:
             raise OutcomeUnknown(f"{self._address} did not answer: try again") from error
         finally:
-            self._keep(connection) if whole else connection.close()
+            if whole:
+                self._keep(connection)
+            else:
+                connection.close()
         return self._judged(answer)
 
     def _connection(self) -> HTTPConnection:
         """One that is idle, or a new one."""
-        while self._idle:
-            connection = self._idle.pop()
+        while (connection := self._idle_one()) is not None:
             if connection.sock is not None and not _hung_up(connection.sock):
                 return connection
             connection.close()
@@ -69,17 +72,23 @@ class EtagTransport:
             raise StoreUnavailable(f"{self._address} can't be reached: check that it runs, and the URL") from error
         return connection
 
+    def _idle_one(self) -> HTTPConnection | None:
+        try:
+            return self._idle.pop()  # one step, so no two threads get the same
+        except IndexError:
+            return None
+
     def _keep(self, connection: HTTPConnection) -> None:
         self._idle.append(connection)
         if self._closed:
             self.forget()
 
     def _judged(self, answer: Answer) -> Answer:
-        """The answer, if it is one: a refusal was not carried out; of what went wrong on the way nobody knows."""
+        """The answer, if it is one.  A refusal was not carried out; what may pass is tried again, and may have been."""
         if answer.status in ANSWERS:
             return answer
         said = f"{self._address} answered {answer.status}"
-        if answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
+        if answer.status in PASSING or answer.status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             raise OutcomeUnknown(f"{said}: try again")
         raise StoreError(f"{said}: check the URL, and what its user may do")
 
@@ -95,8 +104,8 @@ class EtagTransport:
 
     def forget(self) -> None:
         """Let go of the idle connections: closing our copies leaves those of a parent process open."""
-        while self._idle:
-            self._idle.pop().close()
+        while (connection := self._idle_one()) is not None:
+            connection.close()
 
 
 class AsyncEtagTransport:

@@ -111,7 +111,7 @@ BUGS = (
         "a dead writer at the door keeps readers out for as long as others read",
         "readers-writer",
         "a_denial_is_true",
-        "        and all(waiter.expires > now for waiter in record.queue)\n",
+        "    for waiter in record.queue:\n        if waiter.expires <= now:\n            return True\n",
         "",
     ),
     Bug(

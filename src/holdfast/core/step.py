@@ -61,14 +61,7 @@ def step(record: Record, op: Op, now: Micros) -> tuple[Record, Reply]:
 
 def settle(record: Record, now: Micros) -> Record:
     """Drop what has expired, and serve the queue with what that freed."""
-    if not (record.grants or record.queue or record.broken or record.kept):
-        return record
-    if (
-        (not record.kept or record.kept > now)
-        and all(grant.expires > now for grant in record.grants)
-        and all(waiter.expires > now for waiter in record.queue)
-        and all(broken.until > now for broken in record.broken)
-    ):
+    if record is EMPTY or not _has_expired(record, now):
         return record
     alive = record._replace(
         grants=tuple(grant for grant in record.grants if grant.expires > now),
@@ -78,6 +71,20 @@ def settle(record: Record, now: Micros) -> Record:
         kept=record.kept if record.kept > now else 0,
     )
     return serve(alive, now)
+
+
+def _has_expired(record: Record, now: Micros) -> bool:
+    """Whether anything in it has; this is asked at every step, hence the plain loops."""
+    for grant in record.grants:
+        if grant.expires <= now:
+            return True
+    for waiter in record.queue:
+        if waiter.expires <= now:
+            return True
+    for broken in record.broken:
+        if broken.until <= now:
+            return True
+    return 0 < record.kept <= now
 
 
 def serve(record: Record, now: Micros) -> Record:
@@ -139,7 +146,6 @@ def _acquire(record: Record, op: Acquire, now: Micros) -> tuple[Record, Reply]:
         return _take(settled, op, now)
 
     me = Waiter(op.owner, now + op.linger, op.linger, want.ttl, want.weight, op.holder)
-
     place = _place_of(settled, op.owner)
     ahead = tuple(waiter.owner for waiter in settled.queue[:place])
     denied = Denied(now, min(grant.expires for grant in settled.grants), settled.grants, ahead)

@@ -26,6 +26,12 @@ SWEEP_EVERY = 256
 SWEEP_ROWS = 256
 CHECK_EVERY: Micros = 1_000_000
 
+NORMAL_WAIT = 0.01
+"""Who has the file for longer than this does more than take a lock."""
+
+SHORT_PAUSE = 0.0003
+LONG_PAUSE = 0.005
+
 
 class Connection:
     """The file, opened when it is first needed and again after whatever broke it.  Not thread-safe.
@@ -127,7 +133,8 @@ class Connection:
 
     def patiently(self, work: Callable[[], T]) -> T:
         """Do it, again if somebody else has the file; SQLite's own waiting sleeps for whole milliseconds."""
-        until, pause = time.monotonic() + self.chosen.busy_timeout, 0.00002
+        began, pause = time.monotonic(), 0.00002
+        until, soon = began + self.chosen.busy_timeout, began + NORMAL_WAIT
         while True:
             try:
                 return work()
@@ -135,7 +142,7 @@ class Connection:
                 if not is_busy(error) or time.monotonic() >= until:
                     raise self.failed(error) from error
                 time.sleep(pause * (0.5 + random.random()))
-                pause = min(pause * 2, 0.005)
+                pause = min(pause * 2, SHORT_PAUSE if time.monotonic() < soon else LONG_PAUSE)
 
     def transact(self, work: Callable[[Micros], T], *, lasting: bool = False) -> T:
         """Run it inside one transaction that nobody can interleave with.  `lasting`: on the disk before it ends."""

@@ -230,6 +230,22 @@ async def test_a_cancellation_from_outside_at_the_same_time_wins(world, faults, 
     assert await locks.mutex("k").try_acquire() is not None
 
 
+@pytest.mark.parametrize("first", ["ours", "theirs"])
+async def test_a_cancellation_from_outside_wins_over_a_reentered_one_too(world, faults, first):
+    lock, leases = world.async_client().mutex("k", reentrant=True, on_lost="cancel"), []
+
+    async def body():
+        async with lock, lock as lease:
+            leases.append(lease)
+            await asyncio.sleep(FOR_EVER)
+
+    task = asyncio.create_task(body())
+    await turns()
+    at_the_same_time(first, (faults.lose, leases[0]), (soon, task.cancel))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
 async def test_in_a_task_group_the_loss_ends_the_group(world, faults):
     locks = world.async_client()
     ended = []

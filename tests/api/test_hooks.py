@@ -92,6 +92,21 @@ async def test_waiting_in_the_line_of_one_client_is_told_once_too(world, heard):
     assert heard.names().count("Waited") == 1
 
 
+async def test_who_waits_in_line_and_then_at_the_store_is_told_of_once(world, heard, monkeypatch):
+    monkeypatch.setattr("holdfast.engine.locking.BUDGET", 0)
+    locks, other = world.async_client(hooks=[heard]), world.async_client()
+    lease = await locks.mutex("k").acquire()
+    waiting = asyncio.create_task(locks.mutex("k").try_acquire(60))
+    await turns()
+    theirs = asyncio.create_task(other.mutex("k").try_acquire(60))
+    await until_waiting(other, "k")
+    await lease.release()
+    await until_waiting(other, "k")
+    await (await theirs).release()
+    assert await waiting is not None
+    assert heard.names().count("Waited") == 1
+
+
 async def test_every_kind_of_lock_tells_of_waiting(world, heard):
     locks, other = world.async_client(hooks=[heard]), world.async_client()
     sides = other.rwlock("r")

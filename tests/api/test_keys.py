@@ -75,6 +75,11 @@ def test_namespaces_and_keys_that_share_their_text_never_meet():
     assert len(set(stored)) == len(stored)
 
 
+def test_namespaces_never_meet(names):
+    assert len({head(namespace, "lock") for namespace in names}) == len(names)
+    assert head("a:", "lock") != head("a%3A", "lock")
+
+
 def test_pools_and_members_never_meet_and_come_back(names):
     seen = set()
     for pool, member in zip(names, reversed(names), strict=True):

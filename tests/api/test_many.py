@@ -64,6 +64,24 @@ def test_they_take_one_extra_thread():
     assert threading.active_count() == before
 
 
+def test_the_thread_looks_again_when_something_is_due_sooner():
+    looked = threading.Event()
+    with holdfast.connect("memory:") as locks:
+        locks.mutex("long", ttl=3000).acquire()
+        keeper = locks.site.keeper
+        while keeper.planned > locks.driver.clock.ticks() + 3000 * 1_000_000:
+            looked.wait(0.001)
+        plan = keeper.plan
+
+        def plan_and_tell():
+            looked.set()
+            return plan()
+
+        keeper.plan = plan_and_tell
+        locks.mutex("short", ttl=300).acquire()
+        assert looked.wait(30)
+
+
 def test_without_a_lease_there_is_no_extra_thread():
     before = threading.active_count()
     with holdfast.connect("memory:") as locks:

@@ -87,6 +87,22 @@ async def test_tasks_of_one_client_hand_it_over_in_order_with_fresh_fences(world
     assert [fence for fence, _ in served] == sorted({fence for fence, _ in served})
 
 
+async def test_who_stands_behind_one_that_loses_its_lease_may_ask_at_once(world, faults):
+    locks = world.async_client()
+    lost = await locks.mutex("k").acquire()
+    waiting = asyncio.create_task(locks.mutex("k").try_acquire(3600))
+    await turns()
+    await other_takes_it_away(world)
+    faults.lose(lost, "broken")
+    lease = await waiting
+    lease.ensure()
+    assert lease.born < lost.born + 3600 * 1_000_000
+
+
+async def other_takes_it_away(world):
+    assert await world.async_client().break_lock("k")
+
+
 async def test_others_get_their_turn_though_one_client_has_a_long_line(world):
     locks, other = world.async_client(), world.async_client()
     served = []

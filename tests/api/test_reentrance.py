@@ -77,6 +77,14 @@ def test_after_a_loss_it_is_acquired_anew(locks, faults):
     assert lock.acquire() is not lost
 
 
+def test_a_loss_that_nobody_has_noticed_yet_is_no_reentrance(locks, time):
+    lock = locks.mutex("k", reentrant=True)
+    lost = lock.acquire()
+    time.sleep(60)
+    assert lock.acquire() is not lost
+    assert lost.lost == "suspended"
+
+
 def test_each_thread_counts_for_itself():
     with holdfast.connect("memory:") as locks:
         lock = locks.mutex("k", reentrant=True)

@@ -130,6 +130,21 @@ async def test_a_downgrade_lets_the_readers_of_its_own_client_in(world):
     lease.ensure()
 
 
+async def test_a_writer_behind_one_that_downgraded_writes_alone(world):
+    """It must not be handed the reader's grant."""
+    locks, other = world.async_client(), world.async_client()
+    async with asyncio.TaskGroup() as group:
+        lease = await locks.rwlock("k").writer.acquire()
+        writing = group.create_task(locks.rwlock("k").writer.try_acquire(60))
+        await turns()
+        await lease.downgrade()
+        await until_waiting(other, "k")
+        await lease.release()
+    (holder,) = (await other.inspect("k")).holders
+    assert (holder.fence, holder.weight) == (writing.result().fence, 1 << 30)
+    assert await other.rwlock("k").reader.try_acquire() is None
+
+
 def test_an_upgrade_is_refused_and_says_why(locks):
     sides = locks.rwlock("k")
     with sides.reader as lease:

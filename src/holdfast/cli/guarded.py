@@ -97,8 +97,8 @@ class Guarded:
 
     def _stopped(self, number: int) -> None:
         """The child was stopped: give it the terminal if it wanted that, else stop as well so that the shell sees it."""
-        if not self._terminal.present:
-            return  # somebody stopped the child on purpose, and no shell wants to know
+        if not self._terminal.present or (number == signal.SIGSTOP and os.getpgrp() == os.getsid(0)):
+            return  # somebody stopped the child on purpose, and there is no shell that would want to know
         if number in (signal.SIGTTIN, signal.SIGTTOU) and self._terminal.ours:
             self._terminal.wanted = True
             self._go_on()

@@ -201,10 +201,9 @@ def test_a_forked_child_holds_nothing(locks):
             with pytest.raises(LeaseLost, match="it belongs to the process that this one was forked from") as caught:
                 lease.ensure()
             outcome = (lease.lost, lease.remaining, caught.value.reason, lease.release())
-        except BaseException as error:
-            outcome = error
-        os.write(write, pickle.dumps(outcome))
-        os._exit(0)
+            os.write(write, pickle.dumps(outcome))
+        finally:
+            os._exit(0)
     os.close(write)
     os.waitpid(child, 0)
     with open(read, "rb") as answer:

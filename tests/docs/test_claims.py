@@ -59,14 +59,3 @@ def test_pools_and_once_tell_of_what_follows_only():
             ...
         locks.once("job", every=60)(bool)()
     assert [type(event).__name__ for event in seen if not isinstance(event, RoundTrip)] == ["Released", "Released"]
-
-
-def test_importing_holdfast_loads_next_to_nothing():
-    import subprocess
-    import sys
-
-    script = (
-        "import sys, holdfast; print(*sorted({'asyncio', 'sqlite3', 'click', 'rich', 'pytest'} & set(sys.modules)))"
-    )
-    said = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=30)
-    assert said.stdout == "\n"

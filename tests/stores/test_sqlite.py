@@ -9,6 +9,7 @@ from threading import Event, Thread
 import pytest
 
 import holdfast
+from holdfast.stores.here import Scan
 from holdfast.stores.sqlite import connection, doorbell
 from holdfast.testing import Faults
 from holdfast.testing.contract import Scene
@@ -259,6 +260,18 @@ def test_a_bell_that_nobody_answers_any_more_is_not_waited_for(connect):
     ours.driver.run(ours.site.store.apply(lease.store_key, Acquire("deadbeef.1", Want(), 600_000_000, "")))
     lease.release()
     assert connect().mutex("k").acquire(timeout=0)
+
+
+def test_who_asks_while_another_thread_closes_is_sent_away(connect, path):
+    """And does not open the file anew, nor claim to live."""
+    locks = connect()
+    transport = locks.driver.transport
+    locks.close()
+    with pytest.raises(holdfast.StoreError, match="closed meanwhile"):
+        transport.send(Scan(":lock:", "", 1))
+    with pytest.raises(holdfast.StoreError, match="closed meanwhile"):
+        transport.listen(locks.site.bell)
+    assert not list((path.parent / "locks.db-clients").iterdir())
 
 
 # --- asyncio ---------------------------------------------------------------------------------------------------------

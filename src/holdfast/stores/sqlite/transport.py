@@ -11,7 +11,8 @@ from holdfast.core.ops import Acquire, Amend, Denied, Dismiss, Enrol
 from holdfast.engine import forks
 from holdfast.engine.bell import Bell
 from holdfast.engine.store import Page
-from holdfast.stores import NOT_NOW, Endpoint, Inbox
+from holdfast.errors import StoreError
+from holdfast.stores import CLOSED, NOT_NOW, Endpoint, Inbox
 from holdfast.stores.here import Apply, ApplyMany, Request, Ring, Scan, evict, execute
 from holdfast.stores.sqlite.bet import Bet
 from holdfast.stores.sqlite.choices import choices
@@ -33,6 +34,7 @@ class _Requests:
     def __init__(self, endpoint: Endpoint) -> None:
         self._client = endpoint.client
         self._mutex = Lock()
+        self._closed = False
         self._bell: Bell | None = None
         self._doorbells: Doorbells | None = None
         self._inbox: SqliteInbox | None = None
@@ -58,9 +60,15 @@ class _Requests:
 
     def _send(self, request: Request) -> Any:
         with self._mutex:
+            self._check_open()
             answer, rings = self._connection.patiently(lambda: self._perform(request))
         self._tell(answer, rings)
         return answer
+
+    def _check_open(self) -> None:
+        """A thread that asks while another closes the client must not open the file anew."""
+        if self._closed:
+            raise StoreError(CLOSED)
 
     # --- others -------------------------------------------------------------------------------------------------------
 
@@ -78,11 +86,16 @@ class _Requests:
             if self._bell is not None:
                 self._bell.ring(ring.owner)
             return
-        doorbells, presence = self._neighbours()
-        if doorbells.ring(client, ring.owner) or not presence.is_dead(client):
-            return
         connection = self._connection
         with self._mutex:
+            if self._closed:
+                return  # we have given it back, and are leaving: they will ask
+            doorbells, presence = self._neighbours()
+        if doorbells.ring(client, ring.owner) or not presence.is_dead(client):
+            return
+        with self._mutex:
+            if self._closed:
+                return
             more = connection.patiently(
                 lambda: connection.transact(lambda now: evict(connection.rows, ring.key, ring.owner, now))
             )
@@ -102,16 +115,19 @@ class _Requests:
         """Open our own doorbell."""
         from holdfast.stores.sqlite.doorbell import open_inbox
 
-        self._bell = bell
-        doorbells, presence = self._neighbours()
-        self._inbox = open_inbox(bell, presence, doorbells)
-        bell.deaf = self._inbox is None
-        return self._inbox
+        with self._mutex:
+            self._check_open()
+            self._bell = bell
+            doorbells, presence = self._neighbours()
+            self._inbox = open_inbox(bell, presence, doorbells)
+            bell.deaf = self._inbox is None
+            return self._inbox
 
     # --- leaving ------------------------------------------------------------------------------------------------------
 
     def _close(self) -> None:
         with self._mutex:
+            self._closed = True
             if self._inbox is not None:
                 self._inbox.close()
                 self._inbox = None
@@ -154,7 +170,7 @@ class AsyncSqliteTransport(_Requests):
         if not connection.is_open or connection.chosen.synchronous == "full" or lasts(request):
             return NOT_NOW
         self._until_checkpoint -= 1
-        if self._until_checkpoint < 0 or not self._mutex.acquire(blocking=False):
+        if self._until_checkpoint < 0 or self._closed or not self._mutex.acquire(blocking=False):
             return NOT_NOW
         try:
             answer, rings = self._perform(request)

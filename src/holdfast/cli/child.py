@@ -4,8 +4,7 @@ Three processes, all forked while this one has a single thread:
 
     holdfast   asks for the lock, keeps the lease, forwards signals
     the child  has a process group of its own; waits at a gate, and becomes the command when the gate opens
-    the guard  waits for the end of a pipe that only holdfast holds; if holdfast ends without having dismissed it, even
-               by SIGKILL, it kills the child's whole group
+    the guard  ends the child's whole group if holdfast can't, see `guard`
 
 The child is forked early so that no thread of the lock's client is about at that time, and so that a command that can't
 be started costs no waiting.  On Linux the kernel also kills the child itself when holdfast dies (PR_SET_PDEATHSIG),
@@ -21,11 +20,11 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from holdfast.cli.guard import Guard
 from holdfast.cli.programs import failed_to_start
 
 PR_SET_PDEATHSIG = 1
-DISMISSED = b"."
-HIGHEST_DESCRIPTOR = 4096
+PR_SET_CHILD_SUBREAPER = 36
 
 
 class Status(NamedTuple):
@@ -54,11 +53,12 @@ class Child:
         os.close(report)
         with suppress(PermissionError):  # it has done so itself and runs already
             os.setpgid(self.pid, self.pid)
-        self._guard, self._life = _post_guard(self.pid)
+        self.guard: Guard = Guard(self.pid)
 
     def begin(self, fence: int) -> None:
         """Open the gate; an `Ending` if the command can't be started."""
-        os.write(self._gate, b"%d\n" % fence)
+        with suppress(BrokenPipeError):  # somebody has killed it; its status will say so
+            os.write(self._gate, b"%d\n" % fence)
         os.close(self._gate)
         self._gate = -1
         number = os.read(self._report, 16)
@@ -87,6 +87,19 @@ class Child:
             return True  # somebody is left whom we may not signal (a set-user-id program)
         return True
 
+    def adopt(self) -> None:
+        """Become the parent of those that its end leaves behind, so that they don't linger as zombies, which can't be
+        told from the living, where the first process is slow to bury them or never does (many containers).
+        """
+        _prctl(PR_SET_CHILD_SUBREAPER, 1)
+
+    def outlived(self) -> bool:
+        """Whether somebody is left of its group after its own end."""
+        with suppress(ChildProcessError):
+            while os.waitpid(-self.pid, os.WNOHANG)[0]:
+                ...
+        return self.signal(0)
+
     def dismiss(self) -> None:
         """Close everything.  A child that still waits at the gate goes; the guard goes home."""
         if self._gate >= 0:
@@ -94,10 +107,14 @@ class Child:
         os.close(self._report)
         if not self._ended:
             os.waitpid(self.pid, 0)
-        with suppress(BrokenPipeError):
-            os.write(self._life, DISMISSED)
-        os.close(self._life)
-        os.waitpid(self._guard, 0)
+        self.guard.dismiss()
+
+
+def _prctl(option: int, value: int) -> None:
+    if sys.platform == "linux":
+        import ctypes
+
+        ctypes.CDLL(None).prctl(option, value)
 
 
 # --- in the child ----------------------------------------------------------------------------------------------------
@@ -127,35 +144,6 @@ def _become(
 def _die_with_parent(parent: int) -> None:
     if sys.platform != "linux":
         return
-    import ctypes
-
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # it died before we asked
         os._exit(127)
-
-
-# --- in the guard ----------------------------------------------------------------------------------------------------
-
-
-def _post_guard(group: int) -> tuple[int, int]:
-    """Fork the guard of a process group; its pid, and the pipe to hold on to."""
-    life, held = os.pipe()
-    pid = os.fork()
-    if not pid:
-        _watch_over(group, life)
-    os.close(life)
-    return pid, held
-
-
-def _watch_over(group: int, life: int) -> None:
-    """Be the guard.  Never returns."""
-    try:
-        os.setsid()  # no terminal, and out of the way of whatever ends holdfast's own group
-        for name in ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2"):
-            signal.signal(getattr(signal, name), signal.SIG_IGN)
-        os.closerange(0, life)
-        os.closerange(life + 1, HIGHEST_DESCRIPTOR)
-        if not os.read(life, 1):
-            os.killpg(group, signal.SIGKILL)
-    finally:
-        os._exit(0)

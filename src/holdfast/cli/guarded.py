@@ -6,6 +6,7 @@ lease, which is either told (by the keeper's thread) or due (by the clock, shoul
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import time
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 FORWARDED = numbers_of(
     "SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGTSTP", "SIGCONT", "SIGWINCH"
 )
+BRIEF = 0.05
+"""Seconds; the guard is told of a renewal when half of what it knows of has passed, or this."""
 LOOK_AGAIN = 0.02
 """Seconds between two looks at a group whose leader has ended: nobody tells of the end of the others."""
 
@@ -41,6 +44,7 @@ class Guarded:
     def run(self, lease: Lease, grace: float) -> Outcome:
         """Run the command until it ends, or until the lease is lost and it has been ended."""
         self._lease = lease
+        self._grace = grace
         self._losses.ring = self._bell.ring
         self._bell.listen()
         self._handlers.set(FORWARDED, _heard)
@@ -49,15 +53,17 @@ class Guarded:
         self._terminal.give(self._child.pid)
         status = Status()
         try:
+            self._child.guard.tell(lease.remaining, grace)
             self._child.begin(lease.fence)
             status = self._watch()
             cut_short = status.code is None
             if cut_short:
-                status = self._end(grace)
-            return Outcome(status.code or 0, cut_short or self._lost, cut_short)
+                status = self._end()
+            return Outcome(status.code or 0, cut_short or self._lost, cut_short or status.killed)
         finally:
             if status.code is None:  # by an error of ours: the lock is given back next, so nothing may run on
                 self._child.signal(signal.SIGKILL)
+            self._child.guard.tell(math.inf, grace)
             self._terminal.take_back(self._child.pid)
             if status.killed:
                 self._terminal.restore()
@@ -84,7 +90,9 @@ class Guarded:
                 self._stopped(status.stopped_by)
             if self._lost:
                 return Status()
-            self._forward(self._bell.wait(self._lease.remaining))
+            remaining = self._lease.remaining
+            self._child.guard.tell(remaining, self._grace)
+            self._forward(self._bell.wait(min(remaining, max(remaining / 2, BRIEF))))
 
     def _forward(self, numbers: Sequence[int]) -> None:
         for number in numbers:
@@ -104,6 +112,7 @@ class Guarded:
             self._go_on()
             return
         self._terminal.take_back(self._child.pid)
+        self._child.guard.tell(math.inf, self._grace)  # nothing runs that would have to be ended
         number = {signal.SIGTTOU: signal.SIGTTIN}.get(signal.Signals(number), number)
         before = signal.getsignal(number)
         if number != signal.SIGSTOP:
@@ -122,22 +131,24 @@ class Guarded:
 
     # --- the lease is lost --------------------------------------------------------------------------------------------
 
-    def _end(self, grace: float) -> Status:
-        """Ask the whole group to end, and kill after `grace` what has not."""
-        until = time.monotonic() + grace
+    def _end(self) -> Status:
+        """Ask the whole group to end, and kill after the grace what has not."""
+        self._child.guard.tell(math.inf, self._grace)
+        until = time.monotonic() + self._grace
+        self._child.adopt()
         self._child.signal(signal.SIGTERM)
         self._child.signal(signal.SIGCONT)
         status = Status()
         while (left := until - time.monotonic()) > 0:
             if status.code is None:
                 status = self._child.status()
-            elif not self._child.signal(0):
+            elif not self._child.outlived():
                 return status
             self._forward_last(self._bell.wait(left if status.code is None else min(LOOK_AGAIN, left)))
         self._child.signal(signal.SIGKILL)
         while status.code is None:
+            self._bell.wait(LOOK_AGAIN)
             status = self._child.status()
-            self._bell.wait(1.0)
         return status
 
     def _forward_last(self, numbers: Sequence[int]) -> None:

@@ -19,6 +19,7 @@ from holdfast.engine.program import TICKS, Micros, Program
 from holdfast.errors import ConfigError
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.lock import Spec, lease_on
+from holdfast.observe import events
 
 if TYPE_CHECKING:
     from holdfast.client import BaseClient
@@ -64,6 +65,7 @@ class _BaseOnce(Generic[L]):
         if type(taken) is not Taken:
             return None
         lease = lease_on(self._client, self._lease, spec, owner, taken, "")
+        site.tell(events.Granted(spec.key, lease.fence, 0.0))
         last = int(taken.reply.payload or b"0")
         start = taken.reply.now
         try:

@@ -22,6 +22,7 @@ from holdfast.info import LockInfo, info_of
 from holdfast.keys import check_name, check_payload, member_of, pool_prefix
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.lock import Acquiring, Spec, lease_on
+from holdfast.observe import events
 
 if TYPE_CHECKING:
     from holdfast.client import BaseClient
@@ -105,6 +106,15 @@ class BasePool(Generic[L]):
             raise ConfigError("a pool gives a named member, or any that fits, not both: pass member or where")
         now = yield TICKS
         until = FOREVER if timeout is None else deadline(timeout, now)
+        lease = yield from self._find(member, where, now, until)
+        site = self._client.site
+        if lease is not None:
+            site.tell(events.Granted(self.key, lease.fence, (lease.born - now) / SECOND))
+        elif site.hooks:
+            site.tell(events.Denied(self.key, ((yield TICKS) - now) / SECOND))
+        return lease
+
+    def _find(self, member: str | None, where: Where | None, now: Micros, until: Micros) -> Program[L | None]:
         if member is not None:
             return (yield from self._named(member, until))
         lease = yield from self._try(where)

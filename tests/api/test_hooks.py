@@ -126,6 +126,23 @@ async def test_every_kind_of_lock_tells_of_waiting(world, heard):
         await lease.release()
 
 
+def test_what_is_taken_from_a_pool_or_for_a_job_is_told_as_well(watched, heard, other, time):
+    """Whoever counts what is granted, given back and lost knows what is held."""
+    pool = watched.pool("p")
+    pool.add("m")
+    with pool.acquire() as lease:
+        assert watched.pool("p").try_acquire() is None
+    assert heard == [Granted("p", lease.fence, 0.0), Denied("p", 0.0), Released("p", lease.fence, 0.0)]
+    other.pool("p", ttl=5, renew=False).acquire()
+    heard.clear()
+    lease = pool.acquire(timeout=60, member="m")
+    assert heard == [Granted("p", lease.fence, 5.0)]
+    heard.clear()
+    watched.once("job", every=60)(lambda: time.advance(3))()
+    assert heard.names() == ["Granted", "Released"]
+    assert heard[1].held == 3.0
+
+
 def test_renewing_by_hand_is_told(watched, heard):
     with watched.mutex("k", renew=False) as lease:
         lease.renew()

@@ -10,11 +10,9 @@ from importlib import import_module
 import click
 
 import holdfast
-from holdfast.cli import endings, streams, usage
+from holdfast.cli import completion, endings, streams, usage
 from holdfast.cli.endings import Ending, Interrupted
 from holdfast.cli.settings import Settings, store_options
-
-COMPLETE = "_HOLDFAST_COMPLETE"
 
 SUBCOMMANDS = {
     "run": ("holdfast.cli.run", "run", "Run a command under a lock."),
@@ -66,7 +64,7 @@ class Subcommands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        if args and not args[0].startswith("-") and args[0] not in SUBCOMMANDS:
+        if not ctx.resilient_parsing and args and not args[0].startswith("-") and args[0] not in SUBCOMMANDS:
             raise click.UsageError(f"no such command {args[0]!r} ({usage.nearest(args[0], list(SUBCOMMANDS))})", ctx)
         return super().resolve_command(ctx, args)
 
@@ -84,11 +82,12 @@ def command() -> None:
 
 def start(arguments: Sequence[str]) -> int:
     """Run the command and return its exit code; every error becomes one sentence on stderr."""
-    if COMPLETE in os.environ:
-        command.main(args=list(arguments), prog_name="holdfast", complete_var=COMPLETE)
     settings = Settings()
     try:
-        code = _invoke(list(arguments) or ["--help"], settings)
+        if os.environ.get(completion.VARIABLE):
+            code = completion.complete(command)
+        else:
+            code = _invoke(list(arguments) or ["--help"], settings)
         sys.stdout.flush()
     except BrokenPipeError:  # what reads our output has closed it (`holdfast ls | head -1`): no reason to complain
         streams.abandon()

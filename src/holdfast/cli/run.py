@@ -8,6 +8,7 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
+from click.shell_completion import CompletionItem
 
 from holdfast.cli import endings
 from holdfast.cli.bell import Handlers, LossHook, interrupt, numbers_of
@@ -56,7 +57,7 @@ class RunCommand(Subcommand):
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         before, dashes, after = _split(args)
-        ctx.meta["command"] = after
+        ctx.meta["command"] = after if dashes else None
         if not dashes and not ctx.resilient_parsing and not {"-h", "--help"} & set(args):
             known = super().parse_args
             try:
@@ -72,6 +73,11 @@ class RunCommand(Subcommand):
                 pass
             raise click.UsageError("write -- between the options and the command: holdfast run KEY -- CMD", ctx)
         return super().parse_args(ctx, before)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        if ctx.meta["command"] is not None:
+            return [CompletionItem(incomplete, type="file")]  # of the command, whose options the shell may know of
+        return super().shell_complete(ctx, incomplete)
 
     def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
         return ["[OPTIONS]", "KEY", "--", "CMD..."]

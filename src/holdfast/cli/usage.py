@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-MEANT = {
+MEANT: dict[str, tuple[str, ...]] = {
     "--help": ("help", "usage", "man", "?"),
     "--version": ("version",),
     "run": ("acquire", "do", "exec", "hold", "lock", "mutex", "with"),

@@ -1,5 +1,6 @@
 # The front door.  `make help` lists what there is.
 SHELL := /bin/bash
+.SHELLFLAGS := -eo pipefail -c
 .DEFAULT_GOAL := help
 
 PYTHON ?= python3

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from holdfast.core.ops import Revoke, Revoked, Want
 from holdfast.core.record import MANY, Kind
-from holdfast.durations import Seconds, micros
+from holdfast.durations import LONGEST_TTL, Seconds, micros
+from holdfast.engine.insisting import insist
 from holdfast.engine.keeper import Keeper
-from holdfast.engine.locking import give_back_all, insist, leave_queues
 from holdfast.engine.program import SECOND, TICKS, Program
+from holdfast.engine.releasing import give_back_all, leave_queues
 from holdfast.engine.site import Site
 from holdfast.engine.store import Page
 from holdfast.errors import ConfigError
 from holdfast.info import HOST, LockInfo, info_of
 from holdfast.keys import Area, check_name, check_payload, head
-from holdfast.lock import Spec, line_of
 from holdfast.observe import events
+from holdfast.spec import Spec, line_of
 from holdfast.stores import Backend, Endpoint
 from holdfast.url import Address, backend_for, check_options
 
@@ -28,8 +29,6 @@ if TYPE_CHECKING:
 
 PAGE = 200
 DEFAULT_TTL = 30.0
-LONGEST_TTL = 7 * 24 * 3600.0
-"""A longer lease is a typing error, or wants to be a `once`."""
 
 
 class Settings(NamedTuple):
@@ -64,6 +63,8 @@ class BaseClient:
         self.namespace = namespace
         self._users_driver = users_driver
         self._make_driver = make_driver
+        if callable(settings.hooks):
+            raise ConfigError("hooks are several functions: write hooks=[...] also for one")
         self._hooks = tuple(settings.hooks)
         self._metadata = settings.metadata
         self._heads: dict[Area, str] = {area: head(namespace, area) for area in ("lock", "pool", "once")}
@@ -111,10 +112,10 @@ class BaseClient:
         if ttl is None:
             return self._ttl
         length = micros(ttl, "ttl")
-        if not self._min_ttl <= length <= LONGEST_TTL * SECOND:
+        if not self._min_ttl <= length <= LONGEST_TTL:
             raise ConfigError(
                 f"a ttl of {length / SECOND} s can't work on {self.address.scheme}: "
-                f"choose from {self._min_ttl / SECOND} to {LONGEST_TTL:.0f} s"
+                f"choose from {self._min_ttl / SECOND} to {LONGEST_TTL // SECOND} s"
             )
         return length
 

@@ -11,6 +11,9 @@ from holdfast.errors import ConfigError
 Seconds: TypeAlias = float | timedelta
 """A duration: a number of seconds, or a `datetime.timedelta`."""
 
+LONGEST_TTL: Micros = 7 * 24 * 3600 * SECOND
+"""A longer lease is a typing error, or wants to be a `once`."""
+
 
 def micros(length: Seconds, what: str) -> Micros:
     """The duration in microseconds; never rounded down to nothing."""

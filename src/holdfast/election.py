@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from holdfast.acquiring import Acquiring
 from holdfast.durations import Seconds, micros
 from holdfast.engine.program import TICKS, Micros, Pause, Program
 from holdfast.errors import ConfigError
 from holdfast.info import Holder
 from holdfast.lease import Lease
-from holdfast.lock import Acquiring, AsyncLock, BaseLock, Lock, Spec
+from holdfast.lock import AsyncLock, BaseLock, Lock
+from holdfast.spec import Spec
 
 if TYPE_CHECKING:
     from holdfast.client import BaseClient

@@ -15,6 +15,7 @@ from holdfast.errors import ConfigError
 Area: TypeAlias = Literal["lock", "pool", "once"]
 
 LONGEST = 512
+BIGGEST_PAYLOAD = 65_536
 
 
 def check_name(name: object, what: str = "key") -> str:
@@ -41,8 +42,13 @@ def check_name(name: object, what: str = "key") -> str:
 
 def check_payload(payload: object) -> None:
     """A `ConfigError` unless it can be stored as it is."""
-    if type(payload) is not bytes:
+    if not isinstance(payload, bytes):
         raise ConfigError(f"a payload is bytes, not {type(payload).__name__}: encode it first")
+    if len(payload) > BIGGEST_PAYLOAD:
+        raise ConfigError(
+            f"a payload of {len(payload)} bytes is too big for a lock, which carries {BIGGEST_PAYLOAD} at most: "
+            "store it elsewhere, and let the lock carry where"
+        )
 
 
 def shown(name: str) -> str:

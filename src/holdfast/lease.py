@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from holdfast.core.ops import Amend, Granted, NotHeld as NotHeldReply, Op, Renew, Shrink
-from holdfast.durations import Seconds, micros
+from holdfast.durations import LONGEST_TTL, Seconds, micros
 from holdfast.engine import forks
 from holdfast.engine.hold import Hold, LossReason
-from holdfast.engine.locking import insist, relinquish
+from holdfast.engine.insisting import insist
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Program
-from holdfast.errors import LeaseLost, NotHeld
+from holdfast.engine.releasing import relinquish
+from holdfast.errors import ConfigError, LeaseLost, NotHeld
 from holdfast.keys import check_payload
 from holdfast.observe import events
 
@@ -92,7 +94,10 @@ class BaseLease(Hold):
             raise self._error()
 
     def _renew(self, ttl: Seconds | None) -> Program[None]:
-        yield from self._ask(Renew(self.owner, self.ttl if ttl is None else micros(ttl, "ttl")))
+        length = self.ttl if ttl is None else micros(ttl, "ttl")
+        if length > LONGEST_TTL:
+            raise ConfigError(f"a ttl of {length / SECOND} s is too long: renew for {LONGEST_TTL // SECOND} s at most")
+        yield from self._ask(Renew(self.owner, length))
 
     def _amend(self, payload: bytes) -> Program[None]:
         check_payload(payload)
@@ -193,7 +198,7 @@ class AsyncLease(BaseLease):
 
     async def __aenter__(self) -> Self:
         if self.on_lost is cancel_body:
-            self.on_lost = Cancel()
+            self.on_lost: Callable[[Any], object] | None = Cancel()
         return self
 
     async def __aexit__(

@@ -6,12 +6,12 @@ what is acquired is a lease.  The logic is in `BaseLock`, as programs; its two c
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Generator
+from collections.abc import Awaitable, Callable
 from functools import wraps
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
-from holdfast.core.ops import Want
+from holdfast.acquiring import Acquiring
 from holdfast.decorating import filling, is_async, named, refuse_generator
 from holdfast.durations import Seconds, deadline
 from holdfast.engine.locking import Attempt, Taken, acquire
@@ -21,6 +21,7 @@ from holdfast.info import holder_of
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.observe import events
 from holdfast.refusals import check_refusal, not_in_time, would_deadlock
+from holdfast.spec import Spec, lease_on, line_of
 
 if TYPE_CHECKING:
     from holdfast.client import BaseClient
@@ -30,25 +31,6 @@ if TYPE_CHECKING:
 P = ParamSpec("P")
 R = TypeVar("R")
 L = TypeVar("L", bound=BaseLease)
-
-
-class Spec(NamedTuple):
-    """What a lock is and how it is to be acquired."""
-
-    key: str
-    store_key: str
-    line: str
-    """The same for all who mean the same lock, and for nobody else."""
-    want: Want
-    fair: bool
-    reentrant: bool
-    renewing: bool
-    on_lost: Callable[[Any], object] | None
-
-
-def line_of(want: Want, store_key: str) -> str:
-    """The name of the line for such a lock."""
-    return f"{want.kind} {want.limit} {store_key}"
 
 
 class BaseLock(Generic[L]):
@@ -141,21 +123,6 @@ class BaseLock(Generic[L]):
         store_key = self._client.store_key("lock", key)
         line = line_of(self._spec.want, store_key)
         return type(self)(self._client, self._spec._replace(key=key, store_key=store_key, line=line))
-
-
-def lease_on(client: BaseClient, made: type[L], spec: Spec, owner: str, taken: Taken, line: str) -> L:
-    """The lease for a grant, renewed from now on."""
-    site, reply = client.site, taken.reply
-    lease = made(site, spec.key, spec.store_key, owner, spec.want.ttl, taken.asked)
-    lease._driver = client.driver
-    lease.fence = reply.fence
-    lease.payload = reply.payload
-    lease.renewing = spec.renewing
-    lease.on_lost = spec.on_lost
-    lease.passes = taken.passes
-    lease.line = line
-    site.keeper.add(lease)
-    return lease
 
 
 def _bring(lease: BaseLease, payload: bytes) -> Program[None]:
@@ -251,29 +218,6 @@ class AsyncLock(BaseLock[AsyncLease]):
                 return await func(*args, **kwargs)
 
         return locked
-
-
-class Acquiring:
-    """An acquire that has not begun: `await` it for the lease, or `async with` it."""
-
-    __slots__ = ("_lease", "_start")
-
-    def __init__(self, start: Callable[[], Awaitable[AsyncLease]]) -> None:
-        self._start = start
-        self._lease: AsyncLease | None = None
-
-    def __await__(self) -> Generator[Any, None, AsyncLease]:
-        return self._start().__await__()
-
-    async def __aenter__(self) -> AsyncLease:
-        self._lease = await self._start()
-        return await self._lease.__aenter__()
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> Literal[False]:
-        assert self._lease is not None, "__aenter__ came first"
-        return await self._lease.__aexit__(kind, error, trace)
 
 
 class RWLock(NamedTuple):

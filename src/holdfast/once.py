@@ -18,8 +18,8 @@ from holdfast.engine.locking import Attempt, Taken, ask
 from holdfast.engine.program import TICKS, Micros, Program
 from holdfast.errors import ConfigError
 from holdfast.lease import AsyncLease, BaseLease, Lease
-from holdfast.lock import Spec, lease_on
 from holdfast.observe import events
+from holdfast.spec import Spec, lease_on
 
 if TYPE_CHECKING:
     from holdfast.client import BaseClient
@@ -61,8 +61,10 @@ class _BaseOnce(Generic[L]):
         """A lease to run under, and the moment that counts as the start; None: it is not our turn."""
         site, spec = self._client.site, self._spec
         (_, name), owner, now = self._client.who(), site.new_owner(), (yield TICKS)
+        site.tell(events.Asked(spec.key, owner))
         taken = yield from ask(site, Attempt(spec.store_key, "", spec.want, owner, name, now, False))
         if type(taken) is not Taken:
+            site.tell(events.Denied(spec.key, 0.0))
             return None
         lease = lease_on(self._client, self._lease, spec, owner, taken, "")
         site.tell(events.Granted(spec.key, lease.fence, 0.0))

@@ -7,7 +7,7 @@ something, whatever the others do; and since all begin in the order of the keys,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
@@ -18,7 +18,8 @@ from holdfast.engine.hold import LossReason
 from holdfast.engine.program import TICKS, Micros, Program
 from holdfast.errors import AcquireTimeout, ConfigError, LeaseLost, LockError
 from holdfast.lease import AsyncLease, BaseLease, Cancel, Lease, cancel_body
-from holdfast.lock import AsyncLock, BaseLock, Lock, Spec
+from holdfast.lock import AsyncLock, BaseLock, Lock
+from holdfast.spec import Spec
 
 if TYPE_CHECKING:
     from holdfast.client_tasks import AsyncClient
@@ -156,7 +157,7 @@ class AsyncAllLease(_SeveralLeases, AsyncLease):
     async def __aenter__(self) -> Self:
         eager = [part for part in self.parts if part.on_lost is cancel_body]
         if eager:
-            self.on_lost = Cancel()
+            self.on_lost: Callable[[Any], object] | None = Cancel()
         for part in eager:
             part.on_lost = self.on_lost
         return self

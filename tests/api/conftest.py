@@ -6,7 +6,9 @@ import asyncio
 import inspect
 
 import pytest
-from worlds import CalmClock, World
+from worlds import World
+
+from holdfast.testing import VirtualClock
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -21,7 +23,7 @@ def pytest_pyfunc_call(pyfuncitem):
 
 @pytest.fixture
 def time():
-    return CalmClock()
+    return VirtualClock()
 
 
 @pytest.fixture

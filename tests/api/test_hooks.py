@@ -93,7 +93,7 @@ async def test_waiting_in_the_line_of_one_client_is_told_once_too(world, heard):
 
 
 async def test_who_waits_in_line_and_then_at_the_store_is_told_of_once(world, heard, monkeypatch):
-    monkeypatch.setattr("holdfast.engine.locking.BUDGET", 0)
+    monkeypatch.setattr("holdfast.engine.releasing.BUDGET", 0)
     locks, other = world.async_client(hooks=[heard]), world.async_client()
     lease = await locks.mutex("k").acquire()
     waiting = asyncio.create_task(locks.mutex("k").try_acquire(60))
@@ -132,15 +132,22 @@ def test_what_is_taken_from_a_pool_or_for_a_job_is_told_as_well(watched, heard, 
     pool.add("m")
     with pool.acquire() as lease:
         assert watched.pool("p").try_acquire() is None
-    assert heard == [Granted("p", lease.fence, 0.0), Denied("p", 0.0), Released("p", lease.fence, 0.0)]
+    assert heard.names() == ["Asked", "Granted", "Asked", "Denied", "Released"]
+    assert heard[1:] == [Granted("p", lease.fence, 0.0), heard[2], Denied("p", 0.0), Released("p", lease.fence, 0.0)]
     other.pool("p", ttl=5, renew=False).acquire()
     heard.clear()
     lease = pool.acquire(timeout=60, member="m")
-    assert heard == [Granted("p", lease.fence, 5.0)]
+    assert heard[1:] == [Granted("p", lease.fence, 5.0)]
+    lease.release()
+    other.pool("p", ttl=5, renew=False).acquire()
+    heard.clear()
+    pool.acquire(timeout=60)
+    assert heard.names() == ["Asked", "Waited", "Granted"]
+    assert heard[0].owner == heard[1].owner
     heard.clear()
     watched.once("job", every=60)(lambda: time.advance(3))()
-    assert heard.names() == ["Granted", "Released"]
-    assert heard[1].held == 3.0
+    assert heard.names() == ["Asked", "Granted", "Released"]
+    assert heard[2].held == 3.0
 
 
 def test_renewing_by_hand_is_told(watched, heard):
@@ -266,3 +273,8 @@ def test_it_is_quiet_and_does_not_even_load_the_log():
 def test_it_brings_no_handler_and_no_level():
     assert logging.getLogger("holdfast").handlers == []
     assert logging.getLogger("holdfast").level == logging.NOTSET
+
+
+def test_one_hook_is_written_as_several():
+    with pytest.raises(holdfast.ConfigError, match="write hooks="):
+        holdfast.connect("memory:", hooks=print)

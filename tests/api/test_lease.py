@@ -277,6 +277,23 @@ def test_amend_replaces_what_the_lock_carries(locks, other):
     assert other.inspect("k") is None
 
 
+def test_what_a_lock_carries_is_small(locks):
+    with locks.mutex("k", payload=b"x" * 65_536) as lease:
+        for refuse in (
+            lambda: lease.amend(b"x" * 65_537),
+            lambda: locks.mutex("other", payload=b"x" * 65_537),
+            lambda: locks.pool("p").add("m", b"x" * 65_537),
+        ):
+            with pytest.raises(ConfigError, match=r"65537 bytes is too big.*65536 at most"):
+                refuse()
+        lease.ensure()
+
+
+def test_nobody_renews_for_months(locks):
+    with locks.mutex("k") as lease, pytest.raises(ConfigError, match="too long: renew for 604800 s at most"):
+        lease.renew(1e9)
+
+
 def test_what_is_amended_is_bytes(locks):
     with locks.mutex("k") as lease, pytest.raises(ConfigError, match="a payload is bytes, not str"):
         lease.amend("text")

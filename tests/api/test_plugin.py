@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import subprocess
+import sys
+
 pytest_plugins = ("pytester",)
 
 EXAMPLE = """
@@ -95,3 +99,33 @@ def test_they_are_listed_with_what_they_do(pytester):
     listed = pytester.runpytest_inprocess("--fixtures", "-q").stdout.str()
     for name in ("time", "faults", "client", "locks", "async_client"):
         assert f"holdfast_{name} -- " in listed
+
+
+def test_it_loads_nothing_until_a_fixture_is_used():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys, holdfast.testing.plugin; print('holdfast.client' in sys.modules)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout == "False\n"
+
+
+def test_many_tasks_wait_for_one_lock_in_virtual_time(holdfast_async_client, holdfast_time):
+    """No time passes while any of them is at work."""
+
+    async def main():
+        locks, other = holdfast_async_client(), holdfast_async_client()
+        order = []
+
+        async def work(number):
+            async with (locks, other)[number % 2].mutex("k").acquire(timeout=5):
+                order.append(number)
+                await asyncio.sleep(0)
+
+        before = holdfast_time.ticks()
+        await asyncio.gather(*(work(number) for number in range(60)))
+        assert len(order) == 60
+        assert holdfast_time.ticks() == before
+
+    asyncio.run(main())

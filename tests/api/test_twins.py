@@ -7,8 +7,8 @@ import inspect
 import pytest
 
 import holdfast
+from holdfast.acquiring import Acquiring
 from holdfast.connecting import Connecting
-from holdfast.lock import Acquiring
 from holdfast.together import AllLease, AllOf, AsyncAllLease, AsyncAllOf
 
 TWINS = [

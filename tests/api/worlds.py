@@ -11,42 +11,10 @@ from holdfast.client_threads import Client
 from holdfast.core.ops import Acquire, Release, Want
 from holdfast.core.record import MANY
 from holdfast.stores.memory import AsyncMemoryTransport, MemoryTransport
-from holdfast.testing import AsyncFaultyTransport, AsyncVirtualDriver, FaultyTransport, VirtualClock, VirtualDriver
+from holdfast.testing import AsyncFaultyTransport, AsyncVirtualDriver, FaultyTransport, VirtualDriver
 from holdfast.url import parse
 
 _names = count(1)
-
-
-class CalmClock(VirtualClock):
-    """Time passes only when for some turns nobody has begun or ended a wait, nor asked the store anything."""
-
-    __slots__ = ("busy",)
-
-    def __init__(self):
-        super().__init__()
-        self.busy = 0
-
-    async def wait(self, until, over):
-        me = object()
-        self._waits[me] = until
-        self.busy += 1
-        try:
-            while self.ticks() < until and not over():
-                seen = self.busy
-                await turns(25)
-                if seen == self.busy:
-                    await super().wait(until, lambda seen=seen: over() or seen != self.busy)
-        finally:
-            del self._waits[me]
-            self.busy += 1
-
-
-class CalmDriver(AsyncVirtualDriver):
-    """One whose requests count as something that happens."""
-
-    async def _send(self, request):
-        self._time.busy += 1
-        return await super()._send(request)
 
 
 class World:
@@ -72,7 +40,7 @@ class World:
 
     def _async_driver(self, _backend, endpoint, keeper):
         inner = AsyncMemoryTransport(endpoint, self.time.wall)
-        return CalmDriver(AsyncFaultyTransport(inner, self.faults), keeper, self.time)
+        return AsyncVirtualDriver(AsyncFaultyTransport(inner, self.faults), keeper, self.time)
 
     def close(self):
         self.faults.down = False

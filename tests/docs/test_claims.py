@@ -45,17 +45,3 @@ def test_a_password_in_the_url_does_not_reach_the_command(tmp_path):
 
     assert "HOLDFAST_URL" not in for_child("key", {"HOLDFAST_URL": "store://me:secret@host/"})
     assert "HOLDFAST_URL" in for_child("key", {"HOLDFAST_URL": "sqlite:///locks.db"})
-
-
-def test_pools_and_once_tell_of_what_follows_only():
-    """See docs/reference/events.md."""
-    from holdfast.observe.events import RoundTrip
-
-    seen = []
-    with holdfast.connect("memory:", hooks=[seen.append]) as locks:
-        pool = locks.pool("pool")
-        pool.add("member")
-        with pool.acquire():
-            ...
-        locks.once("job", every=60)(bool)()
-    assert [type(event).__name__ for event in seen if not isinstance(event, RoundTrip)] == ["Released", "Released"]

@@ -42,8 +42,8 @@ from holdfast import (
     StoreUnavailable,
     WouldDeadlock,
 )
+from holdfast.acquiring import Acquiring
 from holdfast.connecting import Connecting
-from holdfast.lock import Acquiring
 from holdfast.observe.events import Granted, Lost
 from holdfast.stores import Backend
 

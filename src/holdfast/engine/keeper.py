@@ -181,7 +181,7 @@ class Keeper:
         if isinstance(reply, Granted):
             hold.extend(asked, hold.ttl)
             self.add(hold)
-            if self.site.hooks:
+            if self.site.hooks and hold.fence:
                 self.site.tell(events.Renewed(hold.key, hold.fence))
         elif isinstance(reply, NotHeld):
             self.learn(hold, reply)
@@ -238,6 +238,8 @@ class Keeper:
             self._displace(hold)
             self._unhand(hold)
         self.leave_line(hold)
+        if not hold.fence:
+            return  # a turn in the line of a pool, which is nobody's lease
         held_for = (self.site.ticks() - hold.born) / SECOND
         _log_loss(hold.key, reason, held_for, hold.broken_by)
         self.site.tell(events.Lost(hold.key, hold.fence, reason, held_for))

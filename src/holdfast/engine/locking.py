@@ -1,32 +1,23 @@
-"""Acquire and release, as programs.
+"""Acquire, as programs.
 
-The promise of both: however they end (a grant, a timeout, a cancellation, Ctrl-C, a failure of the store at any point),
+The promise: however it ends (a grant, a timeout, a cancellation, Ctrl-C, a failure of the store at any point),
 either the caller has the lease in its hand, or the store holds nothing for it that will not go by itself.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from typing import NamedTuple, TypeVar
 
-from holdfast.core.ops import Acquire, Denied, Granted, NotHeld, Op, Pass, Release, Reply, Want
-from holdfast.engine.hold import Hold
+from holdfast.core.ops import Acquire, Denied, Granted, NotHeld, Release, Reply, Want
+from holdfast.engine.insisting import GRACE, insist
 from holdfast.engine.patience import LINGER, Patience
-from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Pause, Program
-from holdfast.engine.queueing import BUDGET, Passed, Place, call_next
+from holdfast.engine.program import FOREVER, TICKS, Micros, Pause, Program
+from holdfast.engine.queueing import Place, call_next
 from holdfast.engine.site import Site
-from holdfast.engine.store import BATCH, apply_all
-from holdfast.errors import OutcomeUnknown, StoreError, StoreUnavailable
+from holdfast.errors import OutcomeUnknown, StoreError
 from holdfast.observe import events
 
 T = TypeVar("T")
-
-GRACE: Micros = 5 * SECOND
-"""How long to go on asking a store that does not answer, before giving up."""
-
-RETRY: Micros = 50_000
 
 
 class Attempt(NamedTuple):
@@ -130,24 +121,6 @@ def _tell_of_waiting(site: Site, attempt: Attempt) -> None:
         site.tell(events.Waited(attempt.name, attempt.owner))
 
 
-def insist(site: Site, key: str, op: Op, until: Micros) -> Program[tuple[Reply, Micros]]:
-    """The answer, and when the request was sent that it answers; asked for until then, or until there is one."""
-    return (yield from persist(site, lambda: site.store.apply(key, op), until))
-
-
-def persist(site: Site, ask_store: Callable[[], Program[T]], until: Micros) -> Program[tuple[T, Micros]]:
-    """Ask until there is an answer.  Harmless, because every operation may be asked for twice."""
-    while True:
-        asked = yield TICKS
-        try:
-            return (yield from ask_store()), asked
-        except StoreUnavailable:
-            now = yield TICKS
-            if now >= until:
-                raise
-            yield Pause(None, min(until, now + int(RETRY * (0.5 + site.chance()))))
-
-
 def abandon(site: Site, key: str, owner: str) -> Program[None]:
     """Hold nothing under this name.  What can't be said to the store now, the keeper says later."""
     now = yield TICKS
@@ -199,89 +172,4 @@ def _be_called(place: Place) -> Program[None]:
         yield Pause(place.ear, FOREVER)
 
 
-# --- release ---------------------------------------------------------------------------------------------------------
-
-
-def relinquish(site: Site, hold: Hold) -> Program[None]:
-    """Give the grant to the next in line here, or back to the store."""
-    heir = site.lines.next(hold.line) if hold.line else None
-    if heir is None:
-        yield from release(site, hold)
-        return
-    passed: Passed | None = None
-    try:
-        passed = yield from _pass_on(site, hold, heir)
-        if passed is None:
-            yield from release(site, hold)
-    finally:
-        heir.call(passed)
-
-
-def _pass_on(site: Site, hold: Hold, heir: Place) -> Program[Passed | None]:
-    if hold.passes >= BUDGET:
-        return None
-    asked = yield TICKS
-    try:
-        reply = yield from site.store.apply(hold.store_key, Pass(hold.owner, heir.owner, heir.ttl, heir.holder))
-    except StoreError:
-        return None
-    return Passed(reply, asked, hold.passes + 1) if type(reply) is Granted else None
-
-
-def release(site: Site, hold: Hold) -> Program[Reply | None]:
-    """Give it back.  None: the store did not answer for so long that the keeper goes on trying."""
-    op = Release(hold.owner)
-    try:
-        try:
-            return (yield from site.store.apply(hold.store_key, op))
-        except StoreUnavailable:
-            now = yield TICKS
-            if now >= hold.valid_until:
-                raise
-            reply, _ = yield from insist(site, hold.store_key, op, min(hold.valid_until, now + GRACE))
-            return reply
-    except GeneratorExit:
-        raise
-    except BaseException as error:
-        site.orphan(hold.owner, hold.store_key, max(hold.valid_until, site.ticks() + GRACE))
-        if isinstance(error, StoreError):
-            return None
-        raise
-
-
-def leave_queues(site: Site) -> Program[None]:
-    """Whoever waits here is sent away and may not come to say so itself."""
-    ops = [(key, Release(owner)) for owner, key in list(site.queued.items())]
-    with suppress(StoreError):  # a place in a queue ends by itself
-        for start in range(0, len(ops), BATCH):
-            yield from apply_all(site.store, ops[start : start + BATCH])
-
-
-def give_back_all(site: Site, holds: Sequence[Hold]) -> Program[None]:
-    """Give back everything at once, for which a store that does not answer has one grace period altogether."""
-    until = (yield TICKS) + GRACE
-    for start in range(0, len(holds), BATCH):
-        batch = holds[start : start + BATCH]
-        ops = [(hold.store_key, Release(hold.owner)) for hold in batch]
-        try:
-            yield from persist(site, partial(apply_all, site.store, ops), until)
-        except StoreError:
-            return  # what is left ends by itself
-        for hold in batch if site.hooks else ():
-            site.tell(events.Released(hold.key, hold.fence, ((yield TICKS) - hold.born) / SECOND))
-
-
-__all__ = [
-    "Attempt",
-    "NotHeld",
-    "Taken",
-    "abandon",
-    "acquire",
-    "ask",
-    "give_back_all",
-    "insist",
-    "leave_queues",
-    "persist",
-    "release",
-    "relinquish",
-]
+__all__ = ["Attempt", "NotHeld", "Taken", "abandon", "acquire", "ask"]

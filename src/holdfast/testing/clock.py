@@ -23,13 +23,13 @@ from holdfast.stores import CLOSED, AsyncTransport, Transport
 START: Micros = 1_700_000_000 * SECOND
 LONGEST_WAIT: Micros = 30 * 24 * 3600 * SECOND
 OTHERS_TURNS = 25
-"""So often the other tasks may run before one that waits moves the time."""
+"""So many turns of the loop nothing must happen before time passes."""
 
 
 class VirtualClock(SystemClock):
     """A clock that stands still until it is moved."""
 
-    __slots__ = ("_async_keeping", "_keeping", "_moving", "_now", "_waits")
+    __slots__ = ("_async_keeping", "_busy", "_keeping", "_moving", "_now", "_waits")
 
     def __init__(self) -> None:
         self._now = START
@@ -37,6 +37,8 @@ class VirtualClock(SystemClock):
         self._async_keeping: list[AsyncVirtualDriver] = []
         self._waits: dict[object, Micros] = {}
         self._moving = False
+        self._busy = 0
+        """Counts requests and waits: while it grows, somebody is at work, and no time passes."""
 
     def ticks(self) -> Micros:
         return self._now
@@ -77,14 +79,18 @@ class VirtualClock(SystemClock):
         """Until then, or until it is over; who waits for the nearest moment moves the time, when all others wait too."""
         me = object()
         self._waits[me] = until
+        self._busy += 1
         try:
             while self._now < until and not over():
+                seen = self._busy
                 for _ in range(OTHERS_TURNS):
                     await asyncio.sleep(0)
-                if not (over() or self._moving) and until <= min(self._waits.values()) < self._now + LONGEST_WAIT:
+                calm = seen == self._busy and not over() and not self._moving
+                if calm and until <= min(self._waits.values()) < self._now + LONGEST_WAIT:
                     await finish(asyncio.ensure_future(self._move(until)))
         finally:
             del self._waits[me]
+            self._busy += 1
 
     async def _move(self, until: Micros) -> None:
         self._moving = True
@@ -138,6 +144,10 @@ class AsyncVirtualDriver(AsyncDriver):
         self.keeper = keeper
         self._time = clock
         clock._async_keeping.append(self)
+
+    async def _send(self, request: Any) -> Any:
+        self._time._busy += 1
+        return await super()._send(request)
 
     def _poke(self) -> None:
         """No task: whoever moves the time runs the keeper."""

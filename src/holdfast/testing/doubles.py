@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 from holdfast.client import Settings
 from holdfast.client_tasks import AsyncClient
@@ -39,15 +40,15 @@ class TestStore:
         self._address = parse(f"memory://holdfast-test-{next(_names)}")
         self._clients: list[Client] = []
 
-    def client(self) -> Client:
-        """Another client, for threads."""
-        made = Client(self._address, None, Settings(), self._driver)
+    def client(self, **settings: Any) -> Client:
+        """Another client, for threads; `settings` as `connect()` takes them: namespace, ttl, hooks, metadata."""
+        made = Client(self._address, None, Settings(**settings), self._driver)
         self._clients.append(made)
         return made
 
-    def async_client(self) -> AsyncClient:
+    def async_client(self, **settings: Any) -> AsyncClient:
         """Another client, for asyncio; inside the event loop."""
-        return AsyncClient(self._address, None, Settings(), self._async_driver)
+        return AsyncClient(self._address, None, Settings(**settings), self._async_driver)
 
     def _driver(self, _backend: Backend, endpoint: Endpoint, keeper: Keeper) -> VirtualDriver:
         inner = MemoryTransport(endpoint, self._time.wall)

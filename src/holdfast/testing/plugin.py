@@ -41,8 +41,8 @@ def holdfast_faults() -> TestFaults:
 
 
 @pytest.fixture
-def holdfast_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) -> Iterator[Callable[[], Client]]:
-    """Makes clients of one store in memory, in virtual time."""
+def holdfast_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) -> Iterator[Callable[..., Client]]:
+    """Makes clients of one store in memory, in virtual time; it takes what `connect()` takes: ttl, namespace, hooks."""
     from holdfast.testing import TestStore
 
     store = TestStore(holdfast_time, holdfast_faults)
@@ -51,13 +51,13 @@ def holdfast_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) ->
 
 
 @pytest.fixture
-def holdfast_locks(holdfast_client: Callable[[], Client]) -> Client:
+def holdfast_locks(holdfast_client: Callable[..., Client]) -> Client:
     """A client of a store in memory, in virtual time."""
     return holdfast_client()
 
 
 @pytest.fixture
-def holdfast_async_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) -> Callable[[], AsyncClient]:
+def holdfast_async_client(holdfast_time: VirtualClock, holdfast_faults: TestFaults) -> Callable[..., AsyncClient]:
     """Makes clients for asyncio of one store in memory, in virtual time; to be called inside the event loop."""
     from holdfast.testing import TestStore
 

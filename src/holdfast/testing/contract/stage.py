@@ -39,9 +39,9 @@ class Scene:
         self.colour = colour
         self.url = address
         self.namespace = namespace
-        self.backend = backend_for(parse(address).scheme)
+        self.backend: Backend = backend_for(parse(address).scheme)
         self.traits: Traits = self.backend.store(parse(address)).traits
-        self.brief = max(0.3, 2 * self.traits.min_ttl)
+        self.brief: float = max(0.3, 2 * self.traits.min_ttl)
         """A ttl to be waited for."""
         self._clients: list[Any] = []
 

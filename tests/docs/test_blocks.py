@@ -21,6 +21,7 @@ import json
 import os
 import py_compile
 import re
+import sqlite3
 import subprocess
 import sys
 import tomllib
@@ -74,6 +75,7 @@ class Reading:
         monkeypatch.setenv("HOLDFAST_URL", f"sqlite:///{folder}/store/locks.db")
         monkeypatch.setenv("PATH", f"{scripts}{os.pathsep}{os.environ['PATH']}")
         monkeypatch.setenv("LC_ALL", "C.UTF-8")
+        monkeypatch.setenv("PYTHONWARNINGS", "ignore:This process:DeprecationWarning")  # of forks with threads, by 3.12
         monkeypatch.setenv("HOME", str(folder))
         monkeypatch.delenv("XDG_STATE_HOME", raising=False)
         monkeypatch.chdir(self.folder)
@@ -86,6 +88,9 @@ class Reading:
 
     def __exit__(self, *_):
         self.runner.close()
+        for value in self.namespace.values():
+            if isinstance(value, sqlite3.Connection):  # which the end of a program closes, and 3.13 misses here
+                value.close()
         for client in set(client_threads._open_clients) - self.clients:
             client.close()
 

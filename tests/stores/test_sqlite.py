@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+from contextlib import closing
 from threading import Event, Thread
 
 import pytest
@@ -54,7 +55,7 @@ def statements():
 
 
 def rows(path):
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         return raw.execute("select count(*) from holdfast_locks").fetchone()[0]
 
 

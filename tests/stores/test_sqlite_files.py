@@ -10,6 +10,7 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
+from contextlib import closing
 
 import pytest
 
@@ -145,11 +146,11 @@ def test_something_else_is_left_as_it_is(path, url):
 def test_a_file_of_a_newer_version_is_left_as_it_is(path, url):
     with holdfast.connect(url) as locks:
         locks.mutex("k", payload=b"p").acquire()
-        with sqlite3.connect(path) as raw:
+        with closing(sqlite3.connect(path)) as raw, raw:
             raw.execute("update holdfast_meta set value = 99 where name = 'version'")
     with pytest.raises(BadRecord, match=r"version 99.*upgrade holdfast"):
         holdfast.connect(url)
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("update holdfast_meta set value = 1 where name = 'version'")
     with holdfast.connect(url) as locks:
         assert locks.inspect("k").payload == b"p"
@@ -159,13 +160,13 @@ def test_a_file_of_a_newer_version_is_left_as_it_is(path, url):
 def test_a_record_that_can_not_be_read_is_left_and_the_others_work(path, locks, record):
     with locks.mutex("bad", payload=b"p"):
         pass
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         raw.execute("update holdfast_locks set record = ? where key like '%bad'", (record,))
     with pytest.raises(BadRecord, match="upgrade holdfast") as caught:
         locks.mutex("bad").try_acquire()
     assert "bad" in caught.value.key
     assert works(locks, "good")
-    with sqlite3.connect(path) as raw:
+    with closing(sqlite3.connect(path)) as raw, raw:
         assert raw.execute("select record from holdfast_locks where key like '%bad'").fetchone()[0] == record
 
 

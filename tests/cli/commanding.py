@@ -47,3 +47,9 @@ def gone(pid: int) -> bool:
             return stat.read().rpartition(")")[2].split()[0] == "Z"
     except (ProcessLookupError, FileNotFoundError):
         return True
+
+
+def read_until(process: subprocess.Popen, text: str) -> None:
+    """Read what it says up to the line that has this text."""
+    while text not in (line := process.stdout.readline()):
+        assert line, process.communicate()

@@ -59,8 +59,9 @@ def numbers_of(*names: str) -> list[int]:
 
 
 def interrupt(number: int, _frame: FrameType | None) -> None:
-    """A handler: give up waiting, and let go of what is held.  The signal may come again meanwhile."""
-    signal.signal(number, signal.SIG_IGN)
+    """A handler: give up waiting, and let go of what is held.  It, and its like, may come again meanwhile."""
+    for other in numbers_of("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
+        signal.signal(other, signal.SIG_IGN)
     raise Interrupted(number)
 
 

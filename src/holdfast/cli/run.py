@@ -8,17 +8,17 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
-from click.shell_completion import CompletionItem
 
 from holdfast.cli import endings
 from holdfast.cli.bell import Handlers, LossHook, interrupt, numbers_of
 from holdfast.cli.completion import complete_key
+from holdfast.cli.dashes import BehindDashes
 from holdfast.cli.durations import Duration, written
 from holdfast.cli.endings import Ending, Outcome
 from holdfast.cli.programs import find_program
 from holdfast.cli.secrets import for_child
 from holdfast.cli.settings import Settings, store_options
-from holdfast.cli.usage import Number, Subcommand
+from holdfast.cli.usage import Number
 
 if TYPE_CHECKING:
     from holdfast import Client, Lease, Lock
@@ -52,45 +52,7 @@ unreachable; 75 not in time; 76 lease lost; 78 configuration;
 """
 
 
-class RunCommand(Subcommand):
-    """Splits its arguments at `--` before click sees them, so that CMD's options are never taken for ours."""
-
-    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        before, dashes, after = _split(args)
-        ctx.meta["command"] = after if dashes else None
-        if not dashes and not ctx.resilient_parsing and not {"-h", "--help"} & set(args):
-            known = super().parse_args
-            try:
-                known(ctx, list(before[:]))
-            except click.NoSuchOption as error:
-                if error.possibilities:
-                    raise
-                theirs = f"no such option {error.option_name!r} (if it is the command's, write -- before the command)"
-                raise click.UsageError(theirs, ctx) from None
-            except (click.BadParameter, click.BadOptionUsage):
-                raise
-            except click.UsageError:
-                pass
-            raise click.UsageError("write -- between the options and the command: holdfast run KEY -- CMD", ctx)
-        return super().parse_args(ctx, before)
-
-    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
-        if ctx.meta["command"] is not None:
-            return [CompletionItem(incomplete, type="file")]  # of the command, whose options the shell may know of
-        return super().shell_complete(ctx, incomplete)
-
-    def collect_usage_pieces(self, ctx: click.Context) -> list[str]:
-        return ["[OPTIONS]", "KEY", "--", "CMD..."]
-
-
-def _split(args: list[str]) -> tuple[list[str], bool, list[str]]:
-    if "--" not in args:
-        return args, False, []
-    at = args.index("--")
-    return args[:at], True, args[at + 1 :]
-
-
-@click.command("run", cls=RunCommand, help=HELP, short_help="Run a command under a lock.")
+@click.command("run", cls=BehindDashes, help=HELP, short_help="Run a command under a lock.")
 @click.argument("key", shell_complete=complete_key)
 @click.option("--timeout", type=Duration(), metavar="S", help="Wait so long for the lock; 0: not at all [for ever].")
 @click.option(

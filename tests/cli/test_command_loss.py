@@ -40,6 +40,7 @@ class Family:
     def __init__(self, process: subprocess.Popen, pids: list[int]) -> None:
         self.process = process
         self.pids = pids
+        """The leader's, then the other's."""
 
     def end(self) -> tuple[int, list[str], str]:
         """Its exit code, what was heard of, and the sentence."""
@@ -53,7 +54,8 @@ def family(start, script) -> Callable[..., Family]:
         process = start("run", "k", *options, "--", script(FAMILY), *arguments)
         lines = [process.stdout.readline() for _ in range(2)]
         assert all(lines), process.communicate()
-        return Family(process, [int(line.split()[1]) for line in lines])
+        pids = [int(line.split()[1]) for line in lines]
+        return Family(process, sorted(pids, key=lambda pid: os.getpgid(pid) != pid))  # either may be heard first
 
     return begin
 

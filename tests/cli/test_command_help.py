@@ -21,10 +21,10 @@ PAGE = (Path(__file__).parents[2] / "docs" / "reference" / "command.md").read_te
 
 def options_of(name: str) -> list[str]:
     """The long options of a subcommand; of the command itself, without a name."""
-    with click.Context(command) as context:
+    with click.Context(command, **command.context_settings) as context:
         found = command.get_command(context, name) if name else command
         assert found is not None
-        parameters = [*found.params, found.get_help_option(context)]
+        parameters = found.get_params(click.Context(found, parent=context))
         return [form for one in parameters for form in (*one.opts, *one.secondary_opts) if form.startswith("--")]
 
 

@@ -10,7 +10,7 @@ import subprocess
 import time
 
 import pytest
-from commanding import AT_MOST, end, is_sentence, wait_for_waiter
+from commanding import AT_MOST, HOLDFAST, end, is_sentence, wait_for_waiter
 
 UNREACHABLE = "sqlite:////proc/locks.db"
 
@@ -146,7 +146,7 @@ def test_the_command_is_told_its_key_and_fence(holdfast):
     assert 0 < int(first) < int(second)
 
 
-def test_no_password_reaches_the_command_nor_any_message(holdfast):
+def test_no_password_reaches_the_command_nor_any_message(ask):
     canary = "canary%2Fbird"
     urls = (f"redis://user:{canary}@localhost:1/0", f"sqlight:///x?password={canary}", f"postgresql://u:{canary}@h/d")
     for url in urls:
@@ -160,7 +160,7 @@ def test_no_password_reaches_the_command_nor_any_message(holdfast):
             ("show", "k", "--debug"),
             ("ls", "--json", f"--timout={url}"),
         ):
-            done = holdfast(*arguments, env={"HOLDFAST_URL": url})
+            done = ask(*arguments, env={"HOLDFAST_URL": url})
             assert done.returncode in (64, 69, 78), (arguments, done)
             assert "canary" not in done.stdout + done.stderr
 
@@ -247,6 +247,98 @@ def test_killed_while_it_waits_its_command_never_runs(holdfast, hold, start):
     waiter.kill()
     assert waiter.communicate(timeout=AT_MOST) == ("", "")
     assert end(holder) == 0
+
+
+# --- signals ----------------------------------------------------------------------------------------------------------
+
+HEARS = """
+import os, signal, sys
+def heard(number, _frame):
+    os.write(1, (signal.Signals(number).name + "\\n").encode())
+    if number == signal.SIGUSR2:
+        sys.exit(5)
+for name in sys.argv[1:]:
+    signal.signal(getattr(signal, name), heard)
+os.write(1, b"on\\n")
+while True:
+    signal.pause()
+"""
+PASSED_ON = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGALRM", "SIGCONT", "SIGWINCH", "SIGUSR2")
+
+
+def test_signals_are_passed_on(start, script):
+    process = start("run", "k", "--", script(HEARS), *PASSED_ON)
+    assert process.stdout.readline() == "on\n"
+    for name in PASSED_ON:
+        process.send_signal(getattr(signal, name))
+        assert process.stdout.readline() == f"{name}\n"
+    assert process.communicate(timeout=AT_MOST) == ("", "")
+    assert process.returncode == 5
+
+
+def test_what_was_ignored_when_it_began_stays_ignored(environment, script):
+    """`nohup holdfast run ...`, and the shells that start what is in the background without Ctrl-C."""
+    line = 'trap "" HUP INT; exec "$@"'
+    program = ("sh", "-c", "kill -HUP $PPID $$; kill -INT $PPID $$; echo alive")
+    done = subprocess.run(
+        ["sh", "-c", line, "sh", *HOLDFAST, "run", "k", "--", *program],
+        env=environment, capture_output=True, text=True, timeout=AT_MOST, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, "alive\n", "")
+
+
+def test_a_signal_ends_a_command_that_does_nothing_about_it(start, locks):
+    process = start("run", "k", "--", "sh", "-c", "echo on; exec sleep 60")
+    assert process.stdout.readline() == "on\n"
+    process.terminate()
+    assert process.communicate(timeout=AT_MOST) == ("", "")
+    assert process.returncode == 143
+    assert locks.inspect("k") is None
+
+
+def test_the_command_is_a_group_of_its_own(holdfast):
+    done = holdfast("run", "k", "--", "sh", "-c", "ps -o pid=,pgid= -p $$")
+    pid, group = done.stdout.split()
+    assert pid == group != str(os.getpgrp())
+
+
+# --- where it is told -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "env", "ttl"),
+    [
+        ((), {}, 30),
+        ((), {"HOLDFAST_TTL": "90s"}, 90),
+        (("--ttl", "2m"), {}, 120),
+        (("--ttl", "2m"), {"HOLDFAST_TTL": "90s"}, 120),
+        (("--ttl", "2m"), {"HOLDFAST_TTL": "nonsense"}, 120),
+    ],
+)
+def test_the_ttl_of_the_command_line_wins(holdfast, options, env, ttl):
+    done = holdfast("run", "k", *options, "--", *HOLDFAST, "show", "k", "--json", env=env)
+    (holder,) = json.loads(done.stdout)["holders"]
+    assert ttl - 10 < holder["remaining"] <= ttl
+
+
+def test_namespaces_do_not_meet(holdfast, hold):
+    holder = hold("k", "--namespace", "one")
+    try_it = ("run", "k", "--timeout", "0", "--", "sh", "-c", "echo $HOLDFAST_KEY")
+    assert holdfast(*try_it).stdout == "k\n"
+    assert holdfast(*try_it, env={"HOLDFAST_NAMESPACE": "two"}).stdout == "k\n"
+    assert holdfast(*try_it, env={"HOLDFAST_NAMESPACE": "one"}).returncode == 75
+    assert holdfast("--namespace", "two", *try_it, env={"HOLDFAST_NAMESPACE": "one"}).stdout == "k\n"
+    assert end(holder) == 0
+
+
+def test_a_closed_stdout_is_the_commands_own_affair(environment):
+    for code, where in ((0, "&-"), (0, "/dev/full")):
+        line = f'exec "$@" >{where}'
+        done = subprocess.run(
+            ["sh", "-c", line, "sh", *HOLDFAST, "run", "k", "--", "true"],
+            env=environment, capture_output=True, text=True, timeout=AT_MOST, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (code, "")
 
 
 # --- once per period --------------------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from holdfast.cli.durations import Duration, written
 from holdfast.cli.endings import Ending, Outcome
 from holdfast.cli.programs import find_program
 from holdfast.cli.secrets import for_child
-from holdfast.cli.settings import Settings, store_options
+from holdfast.cli.settings import Settings, store_options, ttl_from_environment
 from holdfast.cli.usage import Number
 
 if TYPE_CHECKING:
@@ -124,7 +124,8 @@ class Job:
         with ExitStack() as stack:
             stack.callback(handlers.put_back)
             runner = stack.enter_context(closing(self._prepare(program)))
-            client = stack.enter_context(self._settings.connect(self._options["ttl"], (self._losses,)))
+            ttl = self._options["ttl"] or ttl_from_environment()
+            client = stack.enter_context(self._settings.connect(ttl, (self._losses,)))
             lease = self._acquire(self._lock(client))
             outcome = self._run_once(client, lease, runner)
             if outcome is None:

@@ -37,7 +37,6 @@ class Settings:
             logging.getLogger("holdfast").addHandler(logging.NullHandler())  # errors are one sentence, and ours
         self._check()
         namespace = self.namespace if self.namespace is not None else os.environ.get("HOLDFAST_NAMESPACE", "")
-        ttl = ttl if ttl is not None else _ttl_from_environment()
         if ttl is None:
             return holdfast.connect(self.url, namespace=namespace, hooks=hooks)
         return holdfast.connect(self.url, namespace=namespace, ttl=ttl, hooks=hooks)
@@ -67,7 +66,8 @@ class Settings:
             self.say(sentence)
 
 
-def _ttl_from_environment() -> float | None:
+def ttl_from_environment() -> float | None:
+    """What HOLDFAST_TTL says to `run`."""
     text = os.environ.get("HOLDFAST_TTL", "")
     if not text:
         return None

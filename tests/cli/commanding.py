@@ -6,6 +6,8 @@ import json
 import os
 import subprocess
 import sys
+import time
+from collections.abc import Callable
 from typing import NamedTuple
 
 HOLDFAST = (sys.executable, "-m", "holdfast.cli")
@@ -37,6 +39,14 @@ def wait_for_waiter(holdfast, key: str) -> None:
         if json.loads(holdfast("show", key, "--json").stdout)["waiting"]:
             return
     raise AssertionError("nobody got in line")
+
+
+def until(condition: Callable[[], object]) -> None:
+    """Until it is so, which nobody tells us of."""
+    deadline = time.monotonic() + AT_MOST
+    while not condition():
+        assert time.monotonic() < deadline, "it did not come true"
+        time.sleep(0.005)
 
 
 def gone(pid: int) -> bool:

@@ -10,7 +10,7 @@ import time
 from contextlib import suppress
 
 import pytest
-from commanding import AT_MOST, gone, is_sentence, read_until
+from commanding import AT_MOST, gone, is_sentence, read_until, until
 
 from holdfast.cli import crew, demo, worker
 
@@ -123,8 +123,7 @@ SCENES = ["Without a lock", "With a lock", "A holder is killed", "A holder is pa
 def test_interrupted_in_any_scene_it_leaves_nothing(start, folder, scene):
     process = start("demo", process_group=0)
     read_until(process, scene)
-    while len(descendants(process.pid)) < 1:
-        assert process.poll() is None
+    until(lambda: descendants(process.pid))
     helpers = descendants(process.pid)
     os.killpg(process.pid, signal.SIGINT)  # as the terminal does: the helpers get it too
     rest, stderr = process.communicate(timeout=AT_MOST)
@@ -149,13 +148,11 @@ def test_so_it_does_when_it_is_ended(start, folder, number):
 def test_killed_it_leaves_no_process(start, folder):
     process = start("demo")
     read_until(process, "With a lock")
-    while len(descendants(process.pid)) < 4:
-        assert process.poll() is None
+    until(lambda: len(descendants(process.pid)) == 4)
     helpers = descendants(process.pid)
     process.kill()
     process.wait()
-    while not all(map(gone, helpers)):
-        ...
+    until(lambda: all(map(gone, helpers)))
 
 
 def test_a_reader_that_goes_away_ends_it_with_nothing_left(start, folder):

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable
 
 import pytest
-from commanding import AT_MOST, gone, is_sentence
+from commanding import AT_MOST, gone, is_sentence, until
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="looks into /proc")
 
@@ -61,8 +61,7 @@ def family(start, script) -> Callable[..., Family]:
 
 
 def until_gone(*pids: int) -> None:
-    while not all(map(gone, pids)):
-        ...
+    until(lambda: all(map(gone, pids)))
 
 
 # --- broken from outside ----------------------------------------------------------------------------------------------
@@ -146,8 +145,8 @@ def test_a_stopped_command_is_ended_too(family, ask):
 def test_it_runs_on_while_the_lease_is_renewed(family, locks):
     running = family()
     (first,) = locks.inspect("k").holders
-    while locks.inspect("k").holders[0].held_for < 1.2:  # three times its ttl
-        assert running.process.poll() is None
+    until(lambda: locks.inspect("k").holders[0].held_for > 1.2)  # three times its ttl
+    assert running.process.poll() is None
     (later,) = locks.inspect("k").holders
     assert later.fence == first.fence
     running.process.terminate()
@@ -227,8 +226,7 @@ def test_even_if_the_guard_was_killed_before(family):
     running = family()
     (guard,) = set(children(running.process.pid)) - set(running.pids)
     os.kill(guard, signal.SIGKILL)
-    while not gone(guard):
-        ...
+    until_gone(guard)
     running.process.kill()
     until_gone(running.pids[0])
     os.kill(running.pids[1], signal.SIGKILL)

@@ -192,6 +192,17 @@ def test_an_encoding_that_lacks_a_character_is_no_error(holdfast, locks, encodin
     assert json.loads(holdfast("ls", "--json", env={"PYTHONIOENCODING": encoding}).stdout)["key"] == "日本"
 
 
+def test_a_folder_that_is_gone_is_one_sentence(holdfast, tmp_path):
+    here = tmp_path / "here"
+    here.mkdir()
+    run = f'cd {here} && rmdir {here} && exec "$@"'
+    from commanding import HOLDFAST
+
+    done = holdfast("run", "k", "--", "sh", "-c", run, "sh", *HOLDFAST, "ls", "--url", "sqlite:///relative.db")
+    assert done.returncode in (69, 78)
+    assert is_sentence(done.stderr)
+
+
 def test_no_home_is_no_error_or_one_sentence(holdfast, environment, tmp_path):
     for home in (str(tmp_path), "/proc/none", ""):
         done = holdfast("ls", env={"HOLDFAST_URL": "", "HOME": home, "XDG_STATE_HOME": str(tmp_path / "state")})

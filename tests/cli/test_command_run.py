@@ -118,7 +118,15 @@ def test_what_is_not_there_is_127_and_what_may_not_run_126_before_the_store_is_a
     plain = tmp_path / "plain"
     plain.write_text("#!/bin/sh\n")
     env = {"HOLDFAST_URL": UNREACHABLE, "PATH": f"{tmp_path}:{os.environ['PATH']}"}
-    for program, code in (("no-such-thing", 127), (f"{tmp_path}/no", 127), (str(plain), 126), ("plain", 126)):
+    (tmp_path / "folder").mkdir()
+    for program, code in (
+        ("", 127),
+        ("folder", 127),
+        ("no-such-thing", 127),
+        (f"{tmp_path}/no", 127),
+        (str(plain), 126),
+        ("plain", 126),
+    ):
         done = holdfast("run", "k", "--", program, env=env)
         assert done.returncode == code, done.stderr
         assert done.stderr.count("\n") == 1

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator
 
 import pytest
-from commanding import AT_MOST, HOLDFAST, gone
+from commanding import AT_MOST, HOLDFAST, gone, until
 from screens import END, INTERRUPT, PROMPT, SHELL, SUSPEND, Screen
 
 pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="needs bash")
@@ -80,8 +80,7 @@ def test_ctrl_c_ends_a_command_that_does_nothing_about_it(shell, locks):
 def test_ctrl_c_while_it_waits_ends_it(screen, locks):
     locks.mutex("k").acquire()
     terminal = screen("run", "k", "-v", "--", "true")
-    while not locks.inspect("k").waiting:
-        ...
+    until(lambda: locks.inspect("k").waiting)
     terminal.type(INTERRUPT)
     assert terminal.rest() == "^C"
     assert terminal.process.returncode == 130
@@ -119,6 +118,8 @@ def test_a_job_that_slept_longer_than_its_lease_is_ended_when_it_wakes(shell):
     shell.until(r"Stopped[^\n]*\n")
     shell.until(re.escape(PROMPT))
     assert "mine\n" in shell.sh("holdfast run k -- echo mine")
+    shell.sh("sleep 0.5")  # for a guard that would not know that nothing runs, and wake it
+    assert "Stopped" in shell.sh("jobs")
     shell.type("fg\n")
     assert "is lost" in shell.until(re.escape(PROMPT))
     assert shell.sh("echo code $?") == "code 76\n"
@@ -128,8 +129,7 @@ def test_in_the_background_it_runs_and_stops_only_to_read(shell):
     shell.type("holdfast run k -- sh -c 'echo \"<on>\"; read line; echo got $line'&\n")
     shell.until("<on>\n")
     shell.type("\n")  # a shell tells of its jobs at a prompt
-    while "Stopped" not in shell.sh("jobs"):
-        ...
+    until(lambda: "Stopped" in shell.sh("jobs"))
     shell.type("fg\n")
     shell.until("holdfast run k [^\n]*\n")
     shell.type("this\n")
@@ -153,11 +153,9 @@ def test_without_a_shell_a_command_that_is_stopped_does_not_stop_the_keeper(scre
     terminal = screen("run", "k", "--ttl", "1", "--", "sh", "-c", "echo pid $$; read line; exit 3")
     pid = int(terminal.until(r"pid \d+\n").split()[-1])
     os.kill(pid, signal.SIGSTOP)
-    while " T " not in _stat(pid):
-        ...
+    until(lambda: _stat(pid) == " T ")
     fence, left = _lease(locks)
-    while _lease(locks)[1] < left:  # until it is renewed
-        ...
+    until(lambda: _lease(locks)[1] >= left)  # it is renewed
     assert _lease(locks)[0] == fence
     os.kill(pid, signal.SIGCONT)
     terminal.type("\n")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Sequence
@@ -23,6 +24,9 @@ SUBCOMMANDS = {
     "demo": ("holdfast.cli.demo", "demo", "See what locks are for, and what happens when things go wrong."),
 }
 """Name -> where it is and what it does.  A subcommand is loaded when it is used, so that --version is quick."""
+
+OF_OUTPUTS = (errno.EBADF, errno.ENOSPC, errno.EIO, errno.EFBIG, errno.EINVAL)
+"""What goes wrong with stdout; errors of stores are holdfast's own."""
 
 EPILOG = """\b
 Examples:
@@ -139,7 +143,7 @@ def _verdict(error: Exception) -> tuple[int, str]:
             return code, str(error)
     if isinstance(error, OSError):
         why = (error.strerror or str(error)).lower()
-        if error.filename is None:
+        if error.errno in OF_OUTPUTS and error.filename is None:
             return endings.UNWRITABLE, f"the output could not be written: {why}"
-        return endings.UNAVAILABLE, f"{error.filename}: {why}; name another place in HOLDFAST_URL or --url"
+        return endings.UNAVAILABLE, f"{error.filename or 'the store'}: {why}; name another in HOLDFAST_URL or --url"
     return 70, f"this is a bug in holdfast: {type(error).__name__}: {error} (--debug shows where)"

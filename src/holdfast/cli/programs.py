@@ -15,7 +15,8 @@ def find_program(name: str) -> str:
         candidates = [name]
     else:
         folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
-        candidates = [os.path.join(folder or os.curdir, name) for folder in folders]
+        candidates = [os.path.join(folder or os.curdir, name) for folder in folders if name]
+        candidates = [path for path in candidates if not os.path.isdir(path)]
     if os.name == "nt":
         return _find_as_windows_does(name)
     found = [path for path in candidates if os.path.exists(path)]
@@ -23,7 +24,7 @@ def find_program(name: str) -> str:
         if os.path.isfile(path) and os.access(path, os.X_OK):
             return path
     if not found:
-        raise Ending(endings.NOT_FOUND, f"{name}: there is no such command")
+        raise Ending(endings.NOT_FOUND, f"{name or repr(name)}: there is no such command")
     why = "is a folder" if os.path.isdir(found[0]) else "may not be executed (chmod +x lets it)"
     raise Ending(endings.NOT_EXECUTABLE, f"{found[0]} {why}")
 

@@ -39,7 +39,10 @@ class Picked(NamedTuple):
 
 
 class Page(NamedTuple):
-    """Some records in the order of their keys, and the store's time when they were read."""
+    """Some records in the order of their keys, and the store's time when they were read (any, for a store without a clock).
+
+    Fewer than were asked for means that there are no more; a row that is gone meanwhile is an `EMPTY` record.
+    """
 
     now: Micros
     records: Sequence[tuple[str, Record]]
@@ -112,8 +115,9 @@ class SwapStore(Protocol[V]):
     def swap(self, key: str, new: Record, expected: V | None) -> Program[V | There[V] | None]:
         """Write `new` if the version is still `expected` (None: nothing is there); an `EMPTY` record deletes.
 
-        The result is the new version, or `There`: what is there instead (`None` if nothing is).  So a race that is
-        lost costs no second read.  After a lost reply the store may find its own write there; that is no loss.
+        The result is the new version (after a delete, anything that is neither None nor a `There`), or `There`: what
+        is there instead (`None` if nothing is).  So a race that is lost costs no second read.  After a lost reply the
+        store may find its own write there; that is no loss.
         """
         ...
 

@@ -10,12 +10,12 @@ from itertools import count
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from holdfast.core.codec import dump, load
 from holdfast.core.record import EMPTY, Micros, Record
 from holdfast.engine.bell import Bell
 from holdfast.engine.byswap import BySwap
 from holdfast.engine.observer import Observer
 from holdfast.engine.program import WALL, Program, Send
+from holdfast.engine.records import dump, record_of
 from holdfast.engine.store import Page, There, Traits
 from holdfast.stores import Backend, Endpoint, Inbox
 from holdfast.url import Address
@@ -88,15 +88,15 @@ class SwappingStore:
 
     def load(self, key: str) -> Program[There[int] | None]:
         row: tuple[int, bytes] | None = yield Send(Load(key))
-        return There(load(row[1]), row[0]) if row else None
+        return There(record_of(key, row[1]), row[0]) if row else None
 
     def swap(self, key: str, new: Record, expected: int | None) -> Program[int | There[int] | None]:
         found: int | tuple[int, bytes] | None = yield Send(Swap(key, None if new is EMPTY else dump(new), expected))
-        return There(load(found[1]), found[0]) if isinstance(found, tuple) else found
+        return There(record_of(key, found[1]), found[0]) if isinstance(found, tuple) else found
 
     def scan(self, prefix: str, after: str, limit: int) -> Program[Page]:
         rows: list[tuple[str, bytes]] = yield Send(ScanPage(prefix, after, limit))
-        return Page((yield from self.now()), [(key, load(data)) for key, data in rows])
+        return Page((yield from self.now()), [(key, record_of(key, data)) for key, data in rows])
 
 
 _shared: dict[str, Rows] = {}

@@ -6,10 +6,7 @@ what the answers mean; then in `transport`: how it gets there, and what may go w
 
 from __future__ import annotations
 
-from holdfast.engine.byswap import BySwap
-from holdfast.engine.observer import Observer
-from holdfast.stores import Backend, Store
-from holdfast.url import Address
+from holdfast.stores.writing import Address, Backend, BySwap, Observer, Store
 from holdfast_etag.store import EtagStore
 from holdfast_etag.transport import AsyncEtagTransport, EtagTransport
 

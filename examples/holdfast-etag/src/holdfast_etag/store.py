@@ -9,11 +9,7 @@ from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import quote, urlencode
 
-from holdfast.core.codec import Unreadable, dump, load
-from holdfast.core.record import EMPTY, Record
-from holdfast.engine.program import Program, Send
-from holdfast.engine.store import Page, There, Traits
-from holdfast.errors import BadRecord, StoreError
+from holdfast.stores.writing import EMPTY, Page, Program, Record, Send, StoreError, There, Traits, dump, record_of
 
 NOT_THERE = HTTPStatus.NOT_FOUND
 CHANGED = (HTTPStatus.PRECONDITION_FAILED, HTTPStatus.NOT_FOUND)  # some servers say 404 when If-Match finds nothing
@@ -51,7 +47,7 @@ class EtagStore:
     def load(self, key: str) -> Program[There[str] | None]:
         """What is there now, and its ETag."""
         answer: Answer = yield Send(Request("GET", _target(key)))
-        return None if answer.status == NOT_THERE else There(_record(key, answer.body), _version(answer))
+        return None if answer.status == NOT_THERE else There(record_of(key, answer.body), _version(answer))
 
     def swap(self, key: str, new: Record, expected: str | None) -> Program[str | There[str] | None]:
         """Write if the ETag is still the expected one.  A refusal does not say what is there instead, so we look."""
@@ -71,19 +67,12 @@ class EtagStore:
         if answer.status != HTTPStatus.OK:
             raise StoreError("the server does not list what it has: check the folder in the URL")
         rows: list[dict[str, str]] = json.loads(answer.body)
-        return Page(0, [(row["key"], _record(row["key"], b64decode(row["value"]))) for row in rows])
+        return Page(0, [(row["key"], record_of(row["key"], b64decode(row["value"]))) for row in rows])
 
 
 def _target(key: str) -> str:
     """A key is one segment of the path, so no key is a way out of the folder."""
     return quote(key, safe="")
-
-
-def _record(key: str, body: bytes) -> Record:
-    try:
-        return load(body)
-    except Unreadable as error:
-        raise BadRecord(f"what is stored under {key!r} is not a lock: use a folder for locks alone", key=key) from error
 
 
 def _version(answer: Answer) -> str:

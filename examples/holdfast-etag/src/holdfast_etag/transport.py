@@ -16,10 +16,16 @@ from selectors import EVENT_READ, DefaultSelector
 from socket import socket
 from urllib.parse import quote
 
-from holdfast.engine.bell import Bell
-from holdfast.errors import ConfigError, OutcomeUnknown, StoreError, StoreUnavailable
-from holdfast.stores import Endpoint, Inbox
-from holdfast.url import Address
+from holdfast.stores.writing import (
+    Address,
+    Bell,
+    ConfigError,
+    Endpoint,
+    Inbox,
+    OutcomeUnknown,
+    StoreError,
+    StoreUnavailable,
+)
 from holdfast_etag.store import CHANGED, Answer, Request
 
 ANSWERS = (HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.NO_CONTENT, *CHANGED)

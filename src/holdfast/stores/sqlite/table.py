@@ -7,9 +7,9 @@ import sqlite3
 import zlib
 from typing import TYPE_CHECKING
 
-from holdfast.core.codec import Unreadable, dump, load
 from holdfast.core.record import EMPTY, FOREVER, Micros, Record
 from holdfast.core.step import settle, vacate
+from holdfast.engine.records import dump, record_of
 from holdfast.errors import BadRecord
 from holdfast.stores.here import pool_of
 
@@ -92,14 +92,7 @@ class Rows:
         return EMPTY if row is None else self._read(key, row[0], row[1])
 
     def _read(self, key: str, boot: int, data: bytes) -> Record:
-        try:
-            record = load(data)
-        except (Unreadable, TypeError) as error:
-            raise BadRecord(
-                f"the record of {key!r} can't be read ({error}) and was left as it is: "
-                "upgrade holdfast, or find out who else writes to this file",
-                key=key,
-            ) from error
+        record = record_of(key, data)
         return record if boot == self._boot else record._replace(grants=(), queue=(), broken=())
 
     def put(self, key: str, record: Record) -> None:

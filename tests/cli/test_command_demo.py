@@ -12,7 +12,7 @@ from contextlib import suppress
 import pytest
 from commanding import AT_MOST, gone, is_sentence, read_until, until
 
-from holdfast.cli import crew, demo, worker
+from holdfast.cli import bell, crew, demo, endings, worker
 
 
 @pytest.fixture
@@ -31,6 +31,14 @@ def descendants(pid: int) -> set[int]:
     except FileNotFoundError:
         return set()
     return pids.union(*map(descendants, pids))
+
+
+def stopped(pid: int) -> bool:
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] == "T"
+    except FileNotFoundError:
+        return False
 
 
 # --- what it shows ----------------------------------------------------------------------------------------------------
@@ -145,14 +153,30 @@ def test_so_it_does_when_it_is_ended(start, folder, number):
     assert list(folder.iterdir()) == []
 
 
-def test_killed_it_leaves_no_process(start, folder):
+def test_cleaning_up_is_not_interrupted_again():
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT)
+    before = [signal.getsignal(number) for number in numbers]
+    try:
+        with pytest.raises(endings.Interrupted):
+            bell.interrupt(signal.SIGTERM, None)
+        assert {signal.getsignal(number) for number in numbers} == {signal.SIG_IGN}
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
+
+
+@pytest.mark.parametrize(("scene", "helpers"), [("With a lock", 4), ("A holder is paused", 2)])
+def test_killed_it_leaves_no_process(start, folder, scene, helpers):
+    """Not even the one that it has stopped."""
     process = start("demo")
-    read_until(process, "With a lock")
-    until(lambda: len(descendants(process.pid)) == 4)
-    helpers = descendants(process.pid)
+    read_until(process, scene)
+    until(lambda: len(descendants(process.pid)) == helpers)
+    left = descendants(process.pid)
+    if helpers == 2:
+        until(lambda: any(map(stopped, left)))
     process.kill()
     process.wait()
-    until(lambda: all(map(gone, helpers)))
+    until(lambda: all(map(gone, left)))
 
 
 def test_a_reader_that_goes_away_ends_it_with_nothing_left(start, folder):

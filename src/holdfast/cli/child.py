@@ -15,16 +15,13 @@ from __future__ import annotations
 
 import os
 import signal
-import sys
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import NamedTuple
 
+from holdfast.cli import kernel
 from holdfast.cli.guard import Guard
 from holdfast.cli.programs import failed_to_start
-
-PR_SET_PDEATHSIG = 1
-PR_SET_CHILD_SUBREAPER = 36
 
 
 class Status(NamedTuple):
@@ -91,7 +88,7 @@ class Child:
         """Become the parent of those that its end leaves behind, so that they don't linger as zombies, which can't be
         told from the living, where the first process is slow to bury them or never does (many containers).
         """
-        _prctl(PR_SET_CHILD_SUBREAPER, 1)
+        kernel.adopt_orphans()
 
     def outlived(self) -> bool:
         """Whether somebody is left of its group after its own end."""
@@ -110,13 +107,6 @@ class Child:
         self.guard.dismiss()
 
 
-def _prctl(option: int, value: int) -> None:
-    if sys.platform == "linux":
-        import ctypes
-
-        ctypes.CDLL(None).prctl(option, value)
-
-
 # --- in the child ----------------------------------------------------------------------------------------------------
 
 
@@ -131,19 +121,11 @@ def _become(
                 signal.signal(getattr(signal, name), signal.SIG_DFL)
         if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
             signal.signal(signal.SIGINT, signal.SIG_DFL)
-        _die_with_parent(parent)
+        kernel.die_with_parent(parent)
         fence = os.read(gate, 32)
         if fence.endswith(b"\n"):
             os.execve(program, command, {**environment, "HOLDFAST_FENCE": fence[:-1].decode()})  # noqa: S606 - to run it is the point
     except OSError as error:
         os.write(report, b"%d" % (error.errno or 0))
     finally:
-        os._exit(127)
-
-
-def _die_with_parent(parent: int) -> None:
-    if sys.platform != "linux":
-        return
-    _prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before we asked
         os._exit(127)

@@ -44,7 +44,7 @@ class Crew:
     def hire(self, *arguments: str) -> subprocess.Popen[str]:
         """Start a process that plays this part."""
         part, *rest = arguments
-        command = [sys.executable, "-m", "holdfast.cli.worker", part, self._url, *rest]
+        command = [sys.executable, "-m", "holdfast.cli.worker", str(os.getpid()), part, self._url, *rest]
         process = subprocess.Popen(  # noqa: S603 - our own module
             command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True
         )

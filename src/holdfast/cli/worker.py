@@ -16,6 +16,7 @@ from collections.abc import Callable
 from contextlib import closing, nullcontext
 
 import holdfast
+from holdfast.cli import kernel
 
 KEY = "demo"
 PAUSE = 0.0005
@@ -29,6 +30,7 @@ _cues: queue.SimpleQueue[str] = queue.SimpleQueue()
 def main() -> None:
     """Play the part that the arguments name."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # a Ctrl-C is the whole demonstration's; it ends us
+    kernel.die_with_parent(int(sys.argv.pop(1)))  # its stdin ends then too, but one that is stopped does not notice
     threading.Thread(target=_hear, daemon=True).start()
     part, url, *arguments = sys.argv[1:]
     parts: dict[str, Callable[..., None]] = {"count": count, "hold": hold, "take": take, "sleep": sleep}

@@ -19,18 +19,17 @@ TTL = ("--ttl", "0.4")
 FAMILY = """
 # A leader and its child, in one process group; each says what it hears of, and ends then, unless told otherwise.
 import os, signal, sys
+heard = (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1)
+signal.pthread_sigmask(signal.SIG_BLOCK, heard)
 def say(*words):
     os.write(1, (" ".join(map(str, words)) + "\\n").encode())  # at once: both write to one pipe
 who = "leader" if os.fork() else "other"
-def heard(number, _frame):
+say("pid", os.getpid())
+while True:
+    number = signal.sigwait(heard)
     say(who, signal.Signals(number).name)
     if f"{who}-stays" not in sys.argv:
         os._exit(0)
-for number in (signal.SIGTERM, signal.SIGINT, signal.SIGUSR1):
-    signal.signal(number, heard)
-say("pid", os.getpid())
-while True:
-    signal.pause()
 """
 
 
@@ -104,13 +103,11 @@ def test_the_grace_is_granted(start, ask, script):
     """It cleans up for as long as it needs: until this test says that it is done."""
     program = """
 import signal, sys
-def heard(*_):
-    print("cleaning", flush=True)
-    print("clean after", sys.stdin.readline().strip(), flush=True)
-    sys.exit(0)
-signal.signal(signal.SIGTERM, heard)
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
 print("on", flush=True)
-while True: signal.pause()
+signal.sigwait([signal.SIGTERM])
+print("cleaning", flush=True)
+print("clean after", sys.stdin.readline().strip(), flush=True)
 """
     process = start("run", "k", *TTL, "--", script(program))
     assert process.stdout.readline() == "on\n"

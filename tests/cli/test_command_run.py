@@ -261,15 +261,14 @@ def test_killed_while_it_waits_its_command_never_runs(holdfast, hold, start):
 
 HEARS = """
 import os, signal, sys
-def heard(number, _frame):
+numbers = [getattr(signal, name) for name in sys.argv[1:]]
+signal.pthread_sigmask(signal.SIG_BLOCK, numbers)
+os.write(1, b"on\\n")
+while True:
+    number = signal.sigwait(numbers)
     os.write(1, (signal.Signals(number).name + "\\n").encode())
     if number == signal.SIGUSR2:
         sys.exit(5)
-for name in sys.argv[1:]:
-    signal.signal(getattr(signal, name), heard)
-os.write(1, b"on\\n")
-while True:
-    signal.pause()
 """
 PASSED_ON = ("SIGHUP", "SIGINT", "SIGQUIT", "SIGTERM", "SIGUSR1", "SIGALRM", "SIGCONT", "SIGWINCH", "SIGUSR2")
 

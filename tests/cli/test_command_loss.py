@@ -50,7 +50,7 @@ class Family:
 @pytest.fixture
 def family(start, script) -> Callable[..., Family]:
     def begin(*arguments: str, options: tuple[str, ...] = (*TTL, "--grace", "20")) -> Family:
-        process = start("run", "k", *options, "--", script(FAMILY), *arguments)
+        process = start("run", "k", *options, "--", script(FAMILY), *arguments, process_group=0)
         lines = [process.stdout.readline() for _ in range(2)]
         assert all(lines), process.communicate()
         pids = [int(line.split()[1]) for line in lines]
@@ -215,7 +215,7 @@ def test_a_command_whose_holdfast_is_killed_is_killed_with_all_it_started(family
 def test_even_if_its_group_is_killed(family):
     """As `kill -9 %1` does, or a batch system."""
     running = family("leader-stays", "other-stays")
-    os.kill(running.process.pid, signal.SIGKILL)
+    os.killpg(running.process.pid, signal.SIGKILL)
     until_gone(*running.pids)
 
 

@@ -195,7 +195,9 @@ def default_url() -> str:
     if sys.platform == "darwin":
         base = os.path.expanduser("~/Library/Application Support")
     else:
-        base = os.environ.get("XDG_STATE_HOME") or os.path.expanduser("~/.local/state")
+        base = os.environ.get("XDG_STATE_HOME", "")
+        if not os.path.isabs(base):  # its specification says that such are to be ignored
+            base = os.path.expanduser("~/.local/state")
     return "sqlite:///" + _encode(os.path.join(base, "holdfast", "locks.db"))
 
 

@@ -11,7 +11,7 @@ import holdfast
 
 def test_a_folder_that_can_not_be_used_is_a_store_that_is_not_available(tmp_path):
     (tmp_path / "locks.db-clients").write_text("a file where the folder should be")
-    with pytest.raises(holdfast.StoreUnavailable, match="give this user write access"):
+    with pytest.raises(holdfast.StoreUnavailable, match="this user can make files there"):
         holdfast.connect(f"sqlite:///{tmp_path}/locks.db")
 
 

@@ -98,6 +98,29 @@ def test_the_default_is_made_for_its_owner_alone(tmp_path, monkeypatch):
     assert (folder.stat().st_mode & 0o777, (folder / "locks.db").stat().st_mode & 0o777) == (0o700, 0o600)
 
 
+def test_a_state_folder_that_can_not_be_made_is_said_to_be(tmp_path, monkeypatch):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "file"))
+    monkeypatch.delenv("HOLDFAST_URL", raising=False)
+    with pytest.raises(StoreUnavailable, match=r"can't be created \(.*\): name a file elsewhere"):
+        holdfast.connect()
+
+
+def test_a_state_folder_that_depends_on_where_one_is_is_ignored(monkeypatch):
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    assert default_url() == f"sqlite:///{os.path.expanduser('~')}/.local/state/holdfast/locks.db"
+
+
+def test_from_a_folder_that_was_removed_nothing_can_be_named(tmp_path, monkeypatch):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    monkeypatch.chdir(gone)
+    gone.rmdir()
+    with pytest.raises(ConfigError, match="a folder that was removed"):
+        holdfast.connect("sqlite:///locks.db")
+
+
 # --- what can't work ---------------------------------------------------------------------------------------------------
 
 

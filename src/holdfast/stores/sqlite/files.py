@@ -50,7 +50,10 @@ def path_of(address: Address) -> str:
     path = address.path[1:]
     if not path or path.endswith("/"):
         raise ConfigError("a sqlite URL names a file: write sqlite:///locks.db, or sqlite:////var/lib/app/locks.db")
-    return os.path.abspath(os.path.expanduser(path))
+    try:
+        return os.path.abspath(os.path.expanduser(path))
+    except FileNotFoundError:
+        raise ConfigError(f"{path} is meant from a folder that was removed: go to another, or name it from /") from None
 
 
 def prepare(path: str, network_fs: str) -> None:
@@ -59,7 +62,13 @@ def prepare(path: str, network_fs: str) -> None:
     if not os.path.isdir(folder):
         if path != path_of(parse(default_url())):
             raise ConfigError(f"the folder {folder} does not exist: create it, or name a file in another one")
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        try:
+            os.makedirs(folder, mode=0o700, exist_ok=True)
+        except OSError as error:
+            raise StoreUnavailable(
+                f"the folder {folder} for the locks of this user can't be created ({error.strerror}): "
+                "name a file elsewhere, by a URL or in HOLDFAST_URL"
+            ) from error
     if os.path.isdir(path):
         raise ConfigError(f"{path} is a folder: name a file in it")
     kind = file_system(folder)

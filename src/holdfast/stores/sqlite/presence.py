@@ -58,7 +58,7 @@ class Presence:
         except OSError as error:
             raise StoreUnavailable(
                 f"the folder {self.folder}, where clients show that they live, can't be used ({error.strerror}): "
-                "give this user write access to it"
+                "see that this user can make files there"
             ) from error
         try:
             _hold(fd)

@@ -49,7 +49,7 @@ docs: $(VENV)/.dev  ## the documentation as a site, under site/
 	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict --quiet
 
 torture: $(VENV)/.dev  ## the long searches and fault runs, minutes instead of seconds
-	@$(RUN) pytest -m wide $(ARGS)
+	@$(RUN) pytest -m wide -o faulthandler_timeout=0 $(ARGS)
 
 clean:  ## forget what was built and installed
 	@rm -rf $(VENV) build dist site .coverage* .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -44,7 +44,8 @@ class Screen:
         """Everything up to and with the pattern, which is consumed."""
         deadline = time.monotonic() + AT_MOST
         while (match := re.search(pattern, self._unread)) is None:
-            assert select.select([self._master], [], [], deadline - time.monotonic())[0], (pattern, self._unread)
+            if not select.select([self._master], [], [], max(deadline - time.monotonic(), 0))[0]:
+                raise AssertionError((pattern, self._unread, self._who_runs()))
             with suppress(OSError):  # EIO: nobody has the terminal open any more
                 if more := os.read(self._master, 65536).decode(errors="replace").replace("\r\n", "\n"):
                     self._unread += more
@@ -52,6 +53,11 @@ class Screen:
             raise AssertionError((pattern, self._unread))
         seen, self._unread = self._unread[: match.end()], self._unread[match.end() :]
         return seen
+
+    def _who_runs(self) -> str:
+        """The processes of this terminal and what they wait for, for whoever must find out why nothing came."""
+        look = ("ps", "-s", str(self.process.pid), "-o", "pid,ppid,pgid,tpgid,stat,wchan:20,args")
+        return subprocess.run(look, capture_output=True, text=True, check=False).stdout
 
     def rest(self) -> str:
         """Everything until nobody has the terminal open, and the process has ended."""

@@ -87,6 +87,8 @@ class OutcomeUnknown(StoreUnavailable):
 class Contended(StoreError):
     """Others changed the record before us too many times in a row."""
 
+    key: str = ""
+
 
 class BadRecord(StoreError):
     """What is stored under this key was not written by this version of holdfast; it was left as it is."""

@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from holdfast.core.ops import Amend, Granted, NotHeld as NotHeldReply, Op, Renew, Shrink
+from holdfast.core.record import Kind
 from holdfast.durations import LONGEST_TTL, Seconds, micros
 from holdfast.engine import forks
 from holdfast.engine.hold import Hold, LossReason
@@ -34,9 +35,10 @@ _WHY: dict[str, str] = {
 class BaseLease(Hold):
     """What both colours of a lease have in common."""
 
-    __slots__ = ("_driver",)
+    __slots__ = ("_driver", "_kind")
 
     _driver: Any
+    _kind: Kind
 
     @property
     def remaining(self) -> float:
@@ -105,6 +107,9 @@ class BaseLease(Hold):
         yield from self._ask(Amend(self.owner, payload or None, keep))
 
     def _downgrade(self) -> Program[None]:
+        self.ensure()
+        if self._kind != "rwlock":
+            raise ConfigError(f"{self.key!r} is a {self._kind}: only the writer of an rwlock can become a reader")
         yield from self._ask(Shrink(self.owner, 1))
         self.site.keeper.leave_line(self)
 

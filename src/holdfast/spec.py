@@ -39,6 +39,7 @@ def lease_on(client: BaseClient, made: type[L], spec: Spec, owner: str, taken: T
     site, reply = client.site, taken.reply
     lease = made(site, spec.key, spec.store_key, owner, spec.want.ttl, taken.asked)
     lease._driver = client.driver
+    lease._kind = spec.want.kind
     lease.fence = reply.fence
     lease.payload = reply.payload
     lease.renewing = spec.renewing

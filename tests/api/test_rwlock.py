@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from worlds import dead_writer, seconds, turns, until_waiting
 
-from holdfast import WouldDeadlock
+from holdfast import ConfigError, WouldDeadlock
 
 
 def test_readers_share(locks, other):
@@ -164,3 +164,12 @@ async def test_an_upgrade_is_refused_in_asyncio(world):
     async with sides.reader:
         with pytest.raises(WouldDeadlock, match="a reader that becomes a writer"):
             await sides.writer.acquire()
+
+
+def test_only_a_writer_has_something_to_become(locks):
+    for lock in (locks.mutex("m"), locks.semaphore("s", 3, weight=2)):
+        with (
+            lock as lease,
+            pytest.raises(ConfigError, match="only the writer of an rwlock can become a reader"),
+        ):
+            lease.downgrade()

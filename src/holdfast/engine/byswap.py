@@ -79,7 +79,9 @@ class BySwap(Generic[V]):
     def _pause(self, key: str, lost: int) -> Program[None]:
         """Out of step with those who race us."""
         if lost >= RACES:
-            raise Contended(f"others changed {key!r} before us {lost} times in a row: try again, or wait in the queue")
+            raise Contended(
+                f"others changed {key!r} before us {lost} times in a row: try again, or wait in the queue", key=key
+            )
         if lost > AT_ONCE:
             longest = min(FIRST_PAUSE << (lost - AT_ONCE - 1), LONGEST_PAUSE)
             yield Pause(None, (yield TICKS) + int(longest * self._chance()))

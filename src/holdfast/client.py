@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 from holdfast.core.ops import Revoke, Revoked, Want
 from holdfast.core.record import MANY, Kind
 from holdfast.durations import LONGEST_TTL, Seconds, micros
-from holdfast.engine.insisting import insist
+from holdfast.engine.insisting import GRACE, insist
 from holdfast.engine.keeper import Keeper
 from holdfast.engine.program import SECOND, TICKS, Program
 from holdfast.engine.releasing import give_back_all, leave_queues
 from holdfast.engine.site import Site
-from holdfast.engine.store import Page
+from holdfast.engine.store import Page, look
 from holdfast.errors import ConfigError
 from holdfast.info import HOST, LockInfo, info_of
 from holdfast.keys import Area, check_name, check_payload, head
@@ -168,12 +168,9 @@ class BaseClient:
 
     def _inspect(self, key: str) -> Program[LockInfo | None]:
         store_key = self.store_key("lock", key)
-        page = yield from self.site.store.scan(store_key, "", 1)
-        for found, record in page.records:
-            info = info_of(key, record, page.now)
-            if found == store_key and (info.holders or info.waiting or info.payload):
-                return info
-        return None
+        record, now = yield from look(self.site.store, store_key)
+        info = info_of(key, record, now)
+        return info if info.holders or info.waiting or info.payload else None
 
     def _page(self, prefix: str, after: str) -> Program[tuple[list[LockInfo], str]]:
         """The locks of one page that are held, waited for or carry something; and where the next page begins."""
@@ -189,7 +186,7 @@ class BaseClient:
         by = f"pid {os.getpid()} on {HOST}" if self._metadata else "somebody"
         op = Revoke(self.site.new_owner(), by, reason, fence)
         now = yield TICKS
-        reply, _ = yield from insist(self.site, self.store_key("lock", key), op, now + 5 * SECOND)
+        reply, _ = yield from insist(self.site, self.store_key("lock", key), op, now + GRACE)
         if type(reply) is not Revoked or not reply.owners:
             return False
         self.site.keeper.learn_of_break(reply.owners, by, reason)

@@ -16,8 +16,9 @@ from holdfast.decorating import filling, is_async, named, refuse_generator
 from holdfast.durations import Seconds, deadline
 from holdfast.engine.locking import Attempt, Taken, acquire
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Program
+from holdfast.engine.store import look
 from holdfast.errors import AcquireTimeout, ConfigError, StoreError
-from holdfast.info import holder_of
+from holdfast.info import info_of
 from holdfast.lease import AsyncLease, BaseLease, Lease
 from holdfast.observe import events
 from holdfast.refusals import check_refusal, not_in_time, would_deadlock
@@ -65,12 +66,10 @@ class BaseLock(Generic[L]):
         """Who was in the way, asked once more because only the one who is told pays for it."""
         spec = self._spec
         try:
-            page = yield from self._client.site.store.scan(spec.store_key, "", 1)
+            record, now = yield from look(self._client.site.store, spec.store_key)
         except StoreError:
             return not_in_time(spec.key, timeout, ())  # the answer was no already; this was for the message only
-        grants = page.records[0][1].grants if page.records and page.records[0][0] == spec.store_key else ()
-        holders = tuple(holder_of(grant, page.now) for grant in grants if grant.expires > page.now)
-        return not_in_time(spec.key, timeout, holders)
+        return not_in_time(spec.key, timeout, info_of(spec.key, record, now).holders)
 
     def _take(self, timeout: Seconds | None) -> Program[L | None]:
         """A lease, or None when time was up."""

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, Generic, NamedTuple, TypeAlias, TypeVar
 from holdfast.core.ops import Acquire, Denied, Dismiss, Enrol, Granted, Want
 from holdfast.durations import Seconds, deadline, in_seconds
 from holdfast.engine.hold import Hold
-from holdfast.engine.insisting import insist
+from holdfast.engine.insisting import GRACE, insist
 from holdfast.engine.locking import Attempt, Taken, acquire, ask
 from holdfast.engine.patience import LINGER, Patience
 from holdfast.engine.program import FOREVER, SECOND, TICKS, Micros, Pause, Program
 from holdfast.engine.releasing import relinquish
-from holdfast.engine.store import Page, Picked
+from holdfast.engine.store import Page, Picked, look
 from holdfast.errors import AcquireTimeout, ConfigError, StoreError
 from holdfast.info import LockInfo, info_of
 from holdfast.keys import check_name, check_payload, member_of, pool_prefix
@@ -70,11 +70,11 @@ class BasePool(Generic[L]):
         if payload is not None:
             check_payload(payload)
         now = yield TICKS
-        yield from insist(self._client.site, self._member_key(member), Enrol(payload), now + 5 * SECOND)
+        yield from insist(self._client.site, self._member_key(member), Enrol(payload), now + GRACE)
 
     def _remove(self, member: str) -> Program[None]:
         now = yield TICKS
-        yield from insist(self._client.site, self._member_key(member), Dismiss(), now + 5 * SECOND)
+        yield from insist(self._client.site, self._member_key(member), Dismiss(), now + GRACE)
 
     def _member_key(self, member: str) -> str:
         return self._prefix + check_name(member, "member")
@@ -129,8 +129,8 @@ class BasePool(Generic[L]):
 
     def _named(self, member: str, until: Micros) -> Program[L | None]:
         key, site = self._member_key(member), self._client.site
-        page: Page = yield from site.store.scan(key, "", 1)
-        if not page.records or page.records[0][0] != key or not page.records[0][1].kept:
+        record, _ = yield from look(site.store, key)
+        if not record.kept:
             raise ConfigError(f"the pool {self.key!r} has no member {member!r}: add it first", key=self.key)
         owner, (_, name) = site.new_owner(), self._client.who()
         answer = yield from acquire(site, Attempt(key, key, self._spec.want, owner, name, until, self._spec.fair))

@@ -17,16 +17,6 @@ from holdfast.testing.contract import Scene
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "locks.db"
-
-
-@pytest.fixture
-def url(path):
-    return f"sqlite:///{path}"
-
-
-@pytest.fixture
 def connect(url):
     """Makes clients, closed at the end."""
     made = []

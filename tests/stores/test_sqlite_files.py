@@ -21,16 +21,6 @@ from holdfast.url import default_url
 
 
 @pytest.fixture
-def path(tmp_path):
-    return tmp_path / "locks.db"
-
-
-@pytest.fixture
-def url(path):
-    return f"sqlite:///{path}"
-
-
-@pytest.fixture
 def locks(url):
     with holdfast.connect(url) as client:
         yield client

@@ -58,9 +58,12 @@ def numbers_of(*names: str) -> list[int]:
     return [int(getattr(signal, name)) for name in names if hasattr(signal, name)]
 
 
+INTERRUPTING: list[int] = numbers_of("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT")
+
+
 def interrupt(number: int, _frame: FrameType | None) -> None:
     """A handler: give up waiting, and let go of what is held.  It, and its like, may come again meanwhile."""
-    for other in numbers_of("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"):
+    for other in INTERRUPTING:
         signal.signal(other, signal.SIG_IGN)
     raise Interrupted(number)
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import click
 
 from holdfast.cli import endings
-from holdfast.cli.bell import Handlers, LossHook, interrupt, numbers_of
+from holdfast.cli.bell import INTERRUPTING, Handlers, LossHook, interrupt
 from holdfast.cli.completion import complete_key
 from holdfast.cli.dashes import BehindDashes
 from holdfast.cli.durations import Duration, written
@@ -120,7 +120,7 @@ class Job:
         """Run the command under the lock, and say how it ended."""
         program = find_program(self._command[0])
         handlers = Handlers()
-        handlers.set(numbers_of("SIGINT", "SIGTERM", "SIGHUP", "SIGQUIT"), interrupt)
+        handlers.set(INTERRUPTING, interrupt)
         with ExitStack() as stack:
             stack.callback(handlers.put_back)
             runner = stack.enter_context(closing(self._prepare(program)))

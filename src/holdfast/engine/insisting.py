@@ -24,7 +24,7 @@ def insist(site: Site, key: str, op: Op, until: Micros) -> Program[tuple[Reply, 
 
 
 def persist(site: Site, ask_store: Callable[[], Program[T]], until: Micros) -> Program[tuple[T, Micros]]:
-    """Ask until there is an answer.  Harmless, because every operation may be asked for twice."""
+    """The same for whatever asks the store."""
     while True:
         asked = yield TICKS
         try:

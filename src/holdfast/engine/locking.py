@@ -6,9 +6,9 @@ either the caller has the lease in its hand, or the store holds nothing for it t
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
-from holdfast.core.ops import Acquire, Denied, Granted, NotHeld, Release, Reply, Want
+from holdfast.core.ops import Acquire, Denied, Granted, Release, Reply, Want
 from holdfast.engine.insisting import GRACE, insist
 from holdfast.engine.patience import LINGER, Patience
 from holdfast.engine.program import FOREVER, TICKS, Micros, Pause, Program
@@ -16,8 +16,6 @@ from holdfast.engine.queueing import Place, call_next
 from holdfast.engine.site import Site
 from holdfast.errors import OutcomeUnknown, StoreError
 from holdfast.observe import events
-
-T = TypeVar("T")
 
 
 class Attempt(NamedTuple):
@@ -170,6 +168,3 @@ def _be_called(place: Place) -> Program[None]:
     """We were chosen: whoever is in front is just telling us."""
     while not place.called:
         yield Pause(place.ear, FOREVER)
-
-
-__all__ = ["Attempt", "NotHeld", "Taken", "abandon", "acquire", "ask"]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Generic, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from holdfast.core.ops import Acquire, Op, Reply
-from holdfast.core.record import Record
+from holdfast.core.record import EMPTY, Record
 from holdfast.engine.program import Micros, Program
 
 V = TypeVar("V")
@@ -92,6 +92,13 @@ def apply_all(store: Store, ops: Sequence[tuple[str, Op]]) -> Program[Sequence[R
     return replies
 
 
+def look(store: Store, key: str) -> Program[tuple[Record, Micros]]:
+    """The record at exactly this key, `EMPTY` if there is none; and the store's time."""
+    page = yield from store.scan(key, "", 1)
+    there = page.records and page.records[0][0] == key
+    return page.records[0][1] if there else EMPTY, page.now
+
+
 class There(NamedTuple, Generic[V]):
     """A record as it was read, with what identifies this state of it."""
 
@@ -147,4 +154,5 @@ __all__ = [
     "TimedSwapStore",
     "Traits",
     "apply_all",
+    "look",
 ]

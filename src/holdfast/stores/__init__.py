@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from holdfast.engine.bell import Bell
-from holdfast.engine.store import ManyStore, Picked, Primitive, Store, SwapStore, There, TimedSwapStore, Traits
+from holdfast.engine.store import Store
 
 if TYPE_CHECKING:
     from holdfast.url import Address
@@ -107,13 +107,5 @@ __all__ = [
     "Endpoint",
     "Immediate",
     "Inbox",
-    "ManyStore",
-    "Picked",
-    "Primitive",
-    "Store",
-    "SwapStore",
-    "There",
-    "TimedSwapStore",
-    "Traits",
     "Transport",
 ]

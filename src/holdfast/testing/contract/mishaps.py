@@ -25,15 +25,15 @@ print("held", flush=True)
 sys.stdin.read()
 """
 
-BRIEF = 0.3
-
-TAKE: dict[str, Callable[[Any], Any]] = {
-    "mutex": lambda client: client.mutex("k"),
-    "reader": lambda client: client.rwlock("k").reader,
-    "writer": lambda client: client.rwlock("k").writer,
-    "semaphore": lambda client: client.semaphore("k", 2, weight=2),
-    "pool": lambda client: client.pool("k", ttl=BRIEF),  # a request that arrives twice may take two; one ends by itself
-    "all of": lambda client: client.all_of(client.mutex("k"), client.mutex("l")),
+TAKE: dict[str, Callable[[Any, Scene], Any]] = {
+    "mutex": lambda client, _scene: client.mutex("k"),
+    "reader": lambda client, _scene: client.rwlock("k").reader,
+    "writer": lambda client, _scene: client.rwlock("k").writer,
+    "semaphore": lambda client, _scene: client.semaphore("k", 2, weight=2),
+    "pool": lambda client, scene: client.pool(
+        "k", ttl=scene.brief
+    ),  # a request that arrives twice may take two; one ends by itself
+    "all of": lambda client, _scene: client.all_of(client.mutex("k"), client.mutex("l")),
 }
 
 
@@ -127,20 +127,20 @@ class MishapCases:
 
 
 async def _take_and_check(
-    scene: Scene, name: str, lock: Callable[[Any], Any], planned: tuple[Fault | None, ...]
+    scene: Scene, name: str, lock: Callable[[Any, Scene], Any], planned: tuple[Fault | None, ...]
 ) -> None:
     faults = Faults()
     client, other = scene.client(faults), scene.client()
     faults.plan(*planned)
     lease = None
     with suppress(HoldfastError):
-        lease = await done(lock(client).try_acquire(timeout=0))
+        lease = await done(lock(client, scene).try_acquire(timeout=0))
     if lease is not None:
         lease.ensure()
         if name != "reader":
-            assert await done(lock(other).try_acquire()) is None, (name, planned)
+            assert await done(lock(other, scene).try_acquire()) is None, (name, planned)
         await done(lease.release())
-    after = await scene.within(scene.start(lambda: lock(other).acquire(timeout=LONG)))
+    after = await scene.within(scene.start(lambda: lock(other, scene).acquire(timeout=LONG)))
     assert after.lost is None, (name, planned)
     await done(after.release())
     await done(client.close())
